@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/traceql"
 )
 
@@ -71,9 +72,9 @@ type counted struct {
 	scans int
 }
 
-func (c *counted) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
+func (c *counted) Scan(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[traceql.Rows, error] {
 	c.scans++
-	return c.memorySource.Scan(ctx, columns, f)
+	return c.memorySource.Scan(ctx, columns, f, rows)
 }
 
 // searchError is the error of a search.
@@ -119,7 +120,7 @@ func TestLimitEndsEarly(t *testing.T) {
 	}
 	src := &counted{memorySource: tableOfSpans(t, 8, list)}
 	require.Len(t, find(t, `{ name = "a" }`, traceql.Options{Limit: 8}, src), 8)
-	require.Equal(t, 2, src.scans, "one scan for candidates, one for the spans of eight traces")
+	require.Equal(t, 3, src.scans, "one scan for candidates, one for the spans of eight traces, one for what is shown of them")
 }
 
 // broken is a source that fails after some batches.
@@ -130,11 +131,11 @@ type broken struct {
 
 var errBroken = errors.New("broken")
 
-func (b *broken) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
-	return func(yield func(arrow.RecordBatch, error) bool) {
-		for rec, err := range b.memorySource.Scan(ctx, columns, f) {
+func (b *broken) Scan(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[traceql.Rows, error] {
+	return func(yield func(traceql.Rows, error) bool) {
+		for rec, err := range b.memorySource.Scan(ctx, columns, f, rows) {
 			if b.after--; b.after < 0 {
-				yield(nil, errBroken)
+				yield(traceql.Rows{}, errBroken)
 				return
 			}
 			if !yield(rec, err) {
@@ -156,11 +157,11 @@ func TestErrorsOfSources(t *testing.T) {
 // misfit is a source whose batches have other columns than were asked for.
 type misfit struct{ *memorySource }
 
-func (o *misfit) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
+func (o *misfit) Scan(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[traceql.Rows, error] {
 	if len(columns) == 1 {
-		return o.memorySource.Scan(ctx, []string{"span:name"}, f)
+		return o.memorySource.Scan(ctx, []string{"span:name"}, f, rows)
 	}
-	return o.memorySource.Scan(ctx, columns[:1], f)
+	return o.memorySource.Scan(ctx, columns[:1], f, rows)
 }
 
 func TestSourcesWithOtherColumns(t *testing.T) {

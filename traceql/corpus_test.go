@@ -53,10 +53,10 @@ func inMemory(t *testing.T, src traceql.Source) *memorySource {
 	for _, f := range all.schema.Fields() {
 		paths = append(paths, strings.NewReplacer(`\`, `\\`, `.`, `\.`).Replace(f.Name))
 	}
-	for b, err := range src.Scan(t.Context(), paths, filter.Expr{}) {
+	for b, err := range src.Scan(t.Context(), paths, filter.Expr{}, nil) {
 		require.NoError(t, err)
 		b.Retain()
-		all.batches = append(all.batches, b)
+		all.batches = append(all.batches, b.RecordBatch)
 	}
 	return all
 }

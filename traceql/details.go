@@ -85,10 +85,10 @@ func (s *search) details(list []match) (free func(), err error) {
 		}
 		own := want[:n]
 		want = want[n:]
-		if src.rows == nil || first.Matching {
+		if src.details == nil || first.Matching {
 			continue // the evaluation has read all
 		}
-		for b, err := range src.rows.ScanRows(s.ctx, src.paths(src.details), filter.Expr{}, numbersOf(of, own)) {
+		for b, err := range src.Scan(s.ctx, src.paths(src.details), filter.Expr{}, numbersOf(of, own)) {
 			if err == nil && size > s.o.MaxBytes {
 				err = errTooLarge
 			}

@@ -15,17 +15,17 @@ import (
 
 // observed is a source that tells what is read of it.
 type observed struct {
-	traceql.RowSource
+	traceql.Source
 	whole   []string // columns of scans of all rows
 	details []string // columns of scans of rows by their numbers
 	rows    int64    // of the latter
 	lose    bool     // those are no longer there
 }
 
-func (o *observed) ScanRows(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[traceql.Rows, error] {
+func (o *observed) Scan(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[traceql.Rows, error] {
 	if rows == nil {
 		o.whole = append(o.whole, columns...)
-		return o.RowSource.ScanRows(ctx, columns, f, nil)
+		return o.Source.Scan(ctx, columns, f, nil)
 	}
 	o.details = append(o.details, columns...)
 	for _, r := range rows {
@@ -34,7 +34,7 @@ func (o *observed) ScanRows(ctx context.Context, columns []string, f filter.Expr
 	if o.lose {
 		rows = rows[:len(rows)-1]
 	}
-	return o.RowSource.ScanRows(ctx, columns, f, rows)
+	return o.Source.Scan(ctx, columns, f, rows)
 }
 
 func traces(t *testing.T, query string, o traceql.Options, src traceql.Source) (list []*traceql.Trace) {
@@ -60,9 +60,9 @@ func TestDetails(t *testing.T) {
 		}
 	}
 	memory := tableOfSpans(t, 7, list)
-	for name, src := range map[string]traceql.Source{"blockpack": blockpackOf(t, list, blockpack.WriterOptions{BlockSpans: 20}), "shard": shardOf(t, memory), "arrow": arrowOf(t, memory)} {
+	for name, src := range map[string]traceql.Source{"blockpack": blockpackOf(t, list, blockpack.WriterOptions{BlockSpans: 20}), "shard": shardOf(t, memory), "arrow": arrowOf(t, memory), "memory": memory} {
 		t.Run(name, func(t *testing.T) {
-			o := &observed{RowSource: src.(traceql.RowSource)}
+			o := &observed{Source: src}
 			found := traces(t, `{ span:id != "1" } | select(name, resource.service.name)`, traceql.Options{Limit: 2, Spans: 2}, o)
 			require.Len(t, found, 2)
 			require.Equal(t, 49, found[0].Sets[0].Matched)
@@ -79,7 +79,4 @@ func TestDetails(t *testing.T) {
 			require.NoError(t, searchError(t, `{ name = "other" }`, traceql.Options{}, o))
 		})
 	}
-	plain := traces(t, `{ span:id = "2" }`, traceql.Options{}, memory)
-	require.Len(t, plain, 3)
-	require.Equal(t, "name", plain[0].RootName)
 }

@@ -37,7 +37,6 @@ type source struct {
 	need            []int         // the columns of its spans that the evaluation reads, by index in the schema
 	arrow           *arrow.Schema // of these columns, under the names of their paths
 	details         []int         // the columns of the spans of results; nil if the evaluation reads them, too
-	rows            RowSource     // which details are read of
 	matches         *source       // the same for spans that match, of traces that the source summarizes; nil if the query looks at others, too
 	matching        bool          // it is such a one
 	placed          bool          // and the evaluation needs the places of spans in the trees of their traces
@@ -52,19 +51,15 @@ func newSources(ctx context.Context, sources []Source, q *Query, more func(*span
 		if src.Schema().NumFields() == 0 {
 			continue
 		}
-		rows := numbered(src)
 		own, err := newSource(src, i, func(s *spans.Schema) []int {
 			need := lower.TraceColumns(s, q.tree.Pipeline)
 			if more != nil {
-				need = append(need, more(s)...)
-			}
-			if more != nil || rows == nil {
-				need = append(need, lower.ResultColumns(s, fields)...)
+				need = append(append(need, more(s)...), lower.ResultColumns(s, fields)...)
 			}
 			return need
 		})
-		if err == nil && more == nil && rows != nil {
-			own.rows, own.details = rows, lower.Sorted(lower.ResultColumns(own.schema, fields))
+		if err == nil && more == nil {
+			own.details = lower.Sorted(lower.ResultColumns(own.schema, fields))
 		}
 		enough, placed := lower.ByMatches(q.tree.Pipeline)
 		summarized, ok := src.(summarizedSource)
@@ -74,10 +69,7 @@ func newSources(ctx context.Context, sources []Source, q *Query, more func(*span
 		if enough && err == nil {
 			own.matches, err = newSource(src, i, func(s *spans.Schema) []int { return lower.MatchColumns(s, q.tree.Pipeline, fields) })
 			if err == nil {
-				own.matches.matching, own.matches.position = true, len(list)
-				if placed {
-					own.matches.placed, own.matches.rows = true, rows
-				}
+				own.matches.matching, own.matches.position, own.matches.placed = true, len(list), placed
 				err = own.matches.bind(q)
 			}
 		}
@@ -119,10 +111,10 @@ func (s *source) bind(q *Query) (err error) {
 // batches are the rows of a scan, with the columns whose indexes are in need.
 func (s *source) batches(ctx context.Context, need []int, f filter.Expr) iter.Seq2[*spans.Batch, error] {
 	return func(yield func(*spans.Batch, error) bool) {
-		for rec, err := range s.Scan(ctx, s.paths(need), f) {
+		for rec, err := range s.Scan(ctx, s.paths(need), f, nil) {
 			var batch *spans.Batch
 			if err == nil {
-				batch, err = spans.NewBatch(s.schema, rec, need)
+				batch, err = spans.NewBatch(s.schema, rec.RecordBatch, need)
 			}
 			if !yield(batch, err) || err != nil {
 				return
@@ -202,7 +194,7 @@ func (s *search) summarize(f *fetched.Group) (whole []string, err error) {
 
 // read reads the rows of a scan.
 func (s *source) read(ctx context.Context, cond filter.Expr, f *fetched.Group) error {
-	for b, err := range s.scan(ctx, s.need, cond) {
+	for b, err := range s.Scan(ctx, s.paths(s.need), cond, nil) {
 		if err != nil {
 			return err
 		}
@@ -233,18 +225,4 @@ func (s *source) places(ctx context.Context, b Rows) ([]spans.Place, error) {
 		err = errChanged
 	}
 	return list, err
-}
-
-// scan is the rows of a scan, with their numbers if details are read of the source.
-func (s *source) scan(ctx context.Context, need []int, f filter.Expr) iter.Seq2[Rows, error] {
-	if s.rows != nil {
-		return s.rows.ScanRows(ctx, s.paths(need), f, nil)
-	}
-	return func(yield func(Rows, error) bool) {
-		for b, err := range s.Scan(ctx, s.paths(need), f) {
-			if !yield(Rows{RecordBatch: b}, err) {
-				return
-			}
-		}
-	}
 }

@@ -17,17 +17,10 @@ import (
 type Source interface {
 	// Schema is the schema of the table.
 	Schema() *arrow.Schema
-	// Scan returns the rows for which a filter is true. Columns are paths, as those of [filter.Col]; batches have these columns in this
+	// Scan returns the rows for which a filter is true, with their numbers, which ascend and are the same in each scan. Unless rows is nil, it looks at
+	// these alone: ranges that ascend. Columns are paths, as those of [filter.Col]; batches have these columns in this
 	// order. A batch is valid until the next step of the loop; Retain keeps it, and its memory is not used again. An error ends the loop.
-	Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error]
-}
-
-// RowSource is a source whose rows have numbers, the same in each scan. A search reads the columns that its result has, but not its conditions, for the
-// spans of the result alone. Of other sources it reads them for all spans of the traces that it examines.
-type RowSource interface {
-	Source
-	// ScanRows is Scan with the numbers of rows, which ascend. Unless rows is nil, it looks at these alone: ranges that ascend.
-	ScanRows(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[Rows, error]
+	Scan(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[Rows, error]
 }
 
 // Rows is a batch, and the numbers of its rows.

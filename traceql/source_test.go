@@ -3,6 +3,7 @@ package traceql_test
 import (
 	"context"
 	"iter"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -10,7 +11,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/provider"
+	"github.com/amudai/amudai-go/traceql"
 )
 
 // memorySource is a source of batches in memory, which knows nothing about them.
@@ -21,16 +24,16 @@ type memorySource struct {
 
 func (s *memorySource) Schema() *arrow.Schema { return s.schema }
 
-func (s *memorySource) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
-	return func(yield func(arrow.RecordBatch, error) bool) {
-		err := s.scan(columns, f, func(b arrow.RecordBatch) bool { return yield(b, nil) })
+func (s *memorySource) Scan(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[traceql.Rows, error] {
+	return func(yield func(traceql.Rows, error) bool) {
+		err := s.scan(columns, f, rows, func(b traceql.Rows) bool { return yield(b, nil) })
 		if err != nil {
-			yield(nil, err)
+			yield(traceql.Rows{}, err)
 		}
 	}
 }
 
-func (s *memorySource) scan(columns []string, f filter.Expr, yield func(arrow.RecordBatch) bool) error {
+func (s *memorySource) scan(columns []string, f filter.Expr, rows []table.RowRange, yield func(traceql.Rows) bool) error {
 	bound, err := filter.Bind(f, s.schema)
 	if err != nil {
 		return err
@@ -39,10 +42,16 @@ func (s *memorySource) scan(columns []string, f filter.Expr, yield func(arrow.Re
 	if err != nil {
 		return err
 	}
+	first := int64(0)
 	for _, b := range s.batches {
 		bits, err := bound.Select(b)
 		if err != nil {
 			return err
+		}
+		for row := range b.NumRows() {
+			if rows != nil && !slices.ContainsFunc(rows, func(r table.RowRange) bool { return r.From <= first+row && first+row < r.To }) {
+				bits[row/8] &^= 1 << (row % 8)
+			}
 		}
 		for from := 0; from < int(b.NumRows()); { // runs of selected rows
 			to := from
@@ -55,7 +64,7 @@ func (s *memorySource) scan(columns []string, f filter.Expr, yield func(arrow.Re
 				if err != nil {
 					panic(err)
 				}
-				more := yield(part)
+				more := yield(traceql.Rows{RecordBatch: part, Numbers: []table.RowRange{{From: first + int64(from), To: first + int64(to)}}})
 				part.Release()
 				slice.Release()
 				if !more {
@@ -64,6 +73,7 @@ func (s *memorySource) scan(columns []string, f filter.Expr, yield func(arrow.Re
 			}
 			from = to + 1
 		}
+		first += b.NumRows()
 	}
 	return nil
 }

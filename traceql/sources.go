@@ -51,17 +51,13 @@ type engineSource struct {
 
 func (s engineSource) Schema() *arrow.Schema { return s.schema }
 
-func (s engineSource) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
-	return batchesOf(s.ScanRows(ctx, columns, f, nil))
-}
-
 func (s engineSource) scan(columns []string, f filter.Expr) scan.Options {
 	o := s.options
 	o.Columns, o.Filter = columns, f.Node()
 	return o
 }
 
-func (s engineSource) ScanRows(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[Rows, error] {
+func (s engineSource) Scan(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[Rows, error] {
 	o := s.scan(columns, f)
 	o.Rows = rows
 	return func(yield func(Rows, error) bool) {
@@ -71,16 +67,6 @@ func (s engineSource) ScanRows(ctx context.Context, columns []string, f filter.E
 				batch = Rows{b.RecordBatch, b.RowRanges()}
 			}
 			if !yield(batch, err) {
-				return
-			}
-		}
-	}
-}
-
-func batchesOf(rows iter.Seq2[Rows, error]) iter.Seq2[arrow.RecordBatch, error] {
-	return func(yield func(arrow.RecordBatch, error) bool) {
-		for b, err := range rows {
-			if !yield(b.RecordBatch, err) {
 				return
 			}
 		}
@@ -126,11 +112,7 @@ type tableSource struct {
 
 func (s tableSource) Schema() *arrow.Schema { return s.schema }
 
-func (s tableSource) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
-	return batchesOf(s.ScanRows(ctx, columns, f, nil))
-}
-
-func (s tableSource) ScanRows(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[Rows, error] {
+func (s tableSource) Scan(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[Rows, error] {
 	return func(yield func(Rows, error) bool) {
 		src, err := s.table.Reader(ctx, table.ScanOptions{Columns: columns, Filter: f, Rows: rows})
 		if err != nil {

@@ -27,22 +27,8 @@ type where struct {
 
 func (w where) Schema() *arrow.Schema { return w.source.Schema() }
 
-func (w where) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
-	return w.source.Scan(ctx, columns, filter.And(w.condition, f))
-}
-
-// ScanRows implements [RowSource], if the source does.
-func (w where) ScanRows(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[Rows, error] {
-	return w.source.(RowSource).ScanRows(ctx, columns, filter.And(w.condition, f), rows)
-}
-
-// numbered is a source whose rows have numbers; nil if they have none.
-func numbered(s Source) RowSource {
-	if w, ok := s.(where); ok && numbered(w.source) == nil {
-		return nil
-	}
-	r, _ := s.(RowSource)
-	return r
+func (w where) Scan(ctx context.Context, columns []string, f filter.Expr, rows []table.RowRange) iter.Seq2[Rows, error] {
+	return w.source.Scan(ctx, columns, filter.And(w.condition, f), rows)
 }
 
 // ExplainScan implements [ExplainedSource], also of a source that does not tell.

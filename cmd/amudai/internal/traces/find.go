@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/traceql"
 )
 
 // Start is the column of the times at which spans began.
@@ -62,7 +63,7 @@ func Find(ctx context.Context, locations []string, ids []string, open func(conte
 				return err
 			}
 			b.Retain()
-			found[i] = append(found[i], b)
+			found[i] = append(found[i], b.RecordBatch)
 		}
 		return nil
 	}); err != nil {
@@ -83,7 +84,7 @@ func Find(ctx context.Context, locations []string, ids []string, open func(conte
 }
 
 // spansOf are the rows of traces in a source.
-func spansOf(ctx context.Context, s Source, ids []string) iter.Seq2[arrow.RecordBatch, error] {
+func spansOf(ctx context.Context, s Source, ids []string) iter.Seq2[traceql.Rows, error] {
 	var columns []string
 	for _, f := range s.Schema().Fields() {
 		columns = append(columns, schema.Escape(f.Name))
@@ -92,7 +93,7 @@ func spansOf(ctx context.Context, s Source, ids []string) iter.Seq2[arrow.Record
 	for _, id := range ids {
 		literals = append(literals, []byte(id))
 	}
-	return s.Scan(ctx, columns, filter.In(filter.Col(schema.Escape(traceID)), literals...))
+	return s.Scan(ctx, columns, filter.In(filter.Col(schema.Escape(traceID)), literals...), nil)
 }
 
 // add adds the rows of a batch to their traces. Of equal spans the first is kept. Different spans may have the same id, as
