@@ -21,8 +21,6 @@ type Options struct {
 	Store storage.Store
 	// Binary reads strings as binary. By default they are strings, and a value that is not UTF-8 is an error.
 	Binary bool
-	// Dictionaries reads columns of strings as dictionaries of uint32 codes.
-	Dictionaries bool
 	// RawTimes reads times and durations as the uint64 numbers of nanoseconds that are stored. By default they are
 	// timestamps and durations, unless the file has a time that does not fit.
 	RawTimes bool
@@ -64,7 +62,7 @@ const (
 
 func (o *Options) read() read.Options {
 	return read.Options{
-		Binary: o.Binary, Dictionaries: o.Dictionaries, RawTimes: o.RawTimes, Events: o.Events, RangeIndex: o.RangeIndex,
+		Binary: o.Binary, RawTimes: o.RawTimes, Events: o.Events, RangeIndex: o.RangeIndex,
 		SuffixBytes: o.SuffixBytes, CacheBytes: o.CacheBytes, MaxMetadataBytes: o.MaxMetadataBytes,
 	}
 }

@@ -77,7 +77,7 @@ func TestFilters(t *testing.T) {
 	}
 	for name, file := range files {
 		t.Run(name, func(t *testing.T) {
-			for _, o := range []read.Options{{}, {Dictionaries: true}, {RawTimes: true, Binary: true, CacheBytes: 1}} {
+			for _, o := range []read.Options{{}, {RawTimes: true, Binary: true, CacheBytes: 1}} {
 				checkConditions(t, openFile(t, file, o), 1, sweep.Count(12, 1000))
 			}
 			if name != "probe" { // whose bounds of one column are wrong

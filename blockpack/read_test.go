@@ -279,7 +279,7 @@ func TestWrittenValues(t *testing.T) {
 				for _, so := range []scan.Options{{}, {BatchRows: 17}, {AsReady: true, BatchRows: 100}} {
 					require.Equal(t, want, sorted(scanRows(t, f, so)))
 				}
-				for _, ro := range []read.Options{{Dictionaries: true}, {RawTimes: true}, {RangeIndex: read.RangeIndexOff}} {
+				for _, ro := range []read.Options{{RawTimes: true}, {RangeIndex: read.RangeIndexOff}} {
 					require.Equal(t, want, sorted(scanRows(t, openFile(t, file, ro), scan.Options{BatchRows: 1000})))
 				}
 			}
@@ -309,7 +309,7 @@ func TestTake(t *testing.T) {
 // A scan, a take and a search for a trace give the same arrays, in all types that columns may have.
 func TestTypes(t *testing.T) {
 	file := write(t, otlpgen.Corpus(t, "hotrod.otlp.zst")[:1], blockpack.WriterOptions{BlockSpans: 100})
-	for _, o := range []read.Options{{}, {Events: true}, {Dictionaries: true}, {Binary: true, RawTimes: true}, {Events: true, Dictionaries: true}} {
+	for _, o := range []read.Options{{}, {Events: true}, {Binary: true, RawTimes: true}} {
 		f := openFile(t, file, o)
 		require.NoError(t, f.Load(t.Context()))
 		schema := f.ArrowSchema()

@@ -30,8 +30,6 @@ type FormatOptions struct {
 	Truncate bool
 	// Events reads events and links as lists of structs instead of binary.
 	Events bool
-	// Dictionaries reads strings as dictionaries.
-	Dictionaries bool
 	// MessageSpans is the number of spans of a message, or of a line of JSON, when writing; by default DefaultMessageSpans.
 	MessageSpans int
 }

@@ -85,7 +85,7 @@ func (s *source) prepare(ctx context.Context, ro provider.ReadOptions) (err erro
 		return s.wrap(err)
 	}
 	spans.Order(s.fields)
-	s.full = spans.Schema(s.fields, spans.Options{Dictionaries: s.o.Dictionaries, Events: s.o.Events})
+	s.full = spans.Schema(s.fields, spans.Options{Events: s.o.Events})
 	s.projection, err = provider.Project(s.full, ro.Columns)
 	return s.wrap(err)
 }

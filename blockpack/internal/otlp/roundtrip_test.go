@@ -110,7 +110,7 @@ func checkBlock(t fataler, want [][]byte, blocks []Block, options ...spans.Optio
 	}
 }
 
-var arrowOptions = []spans.Options{{}, {Dictionaries: true}, {BinaryText: true, UintTimes: true}}
+var arrowOptions = []spans.Options{{}, {BinaryText: true, UintTimes: true}}
 
 func TestRoundTripCorpus(t *testing.T) {
 	for _, name := range []string{"zipkin_lens.otlp", "hotrod.otlp.zst"} {

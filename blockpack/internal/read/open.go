@@ -45,7 +45,7 @@ const (
 
 // Options are those of [Open]. The zero value is the default.
 type Options struct {
-	Binary, Dictionaries, RawTimes, Events bool
+	Binary, RawTimes, Events bool
 
 	RangeIndex       RangeIndexUse
 	SuffixBytes      int
@@ -160,9 +160,9 @@ func (t *Table) load(ctx context.Context) error {
 
 func newColumnList(fields []spans.Field, o Options) *columnList {
 	spans.Order(fields)
-	all := spans.Options{Dictionaries: o.Dictionaries, BinaryText: o.Binary, UintTimes: o.RawTimes, Events: o.Events}
+	all := spans.Options{BinaryText: o.Binary, UintTimes: o.RawTimes, Events: o.Events}
 	plain := all
-	plain.Dictionaries, plain.Events = false, false
+	plain.Events = false
 	l := &columnList{fields: fields, arrow: spans.Schema(fields, all), physical: spans.Schema(fields, plain), byKey: make(map[column.Key]int, len(fields))}
 	for i, f := range fields {
 		l.byKey[f.Key()] = i

@@ -45,11 +45,7 @@ func (t *Table) Project(_ context.Context, paths []string) (*table.Projection, e
 
 // column is a column as the engine knows it. Its ID is its index.
 func (l *columnList) column(i int) table.Column {
-	c := table.Column{Arrow: l.arrow.Field(i), Plain: l.arrow.Field(i).Type, ID: uint32(i)}
-	if d, ok := c.Plain.(*arrow.DictionaryType); ok {
-		c.Plain, c.Wraps = d.ValueType, []arrow.DataType{d}
-	}
-	return c
+	return table.Column{Arrow: l.arrow.Field(i), Plain: l.arrow.Field(i).Type, ID: uint32(i)}
 }
 
 // ProjectTops implements [table.Table].

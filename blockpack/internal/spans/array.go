@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
@@ -26,8 +25,6 @@ func Array(mem memory.Allocator, c *column.Column, rows int, f arrow.Field) (arr
 	switch dt := f.Type.(type) {
 	case *arrow.StringType, *arrow.BinaryType:
 		out, err = textArray(mem, c, dt)
-	case *arrow.DictionaryType:
-		out, err = dictionaryArray(mem, c, dt)
 	case *arrow.FixedSizeBinaryType:
 		out, err = fixedArray(mem, c, dt)
 	case *arrow.BooleanType:
@@ -129,34 +126,6 @@ func copyCoded(to []byte, c *column.Column) {
 			done += copy(run[done:], run[:done])
 		}
 	}
-}
-
-// dictionaryArray is an array of codes and their values.
-func dictionaryArray(mem memory.Allocator, c *column.Column, dt *arrow.DictionaryType) (arrow.Array, error) {
-	if err := checkText(c, dt.ValueType); err != nil {
-		return nil, err
-	}
-	if len(c.Values.Data) > math.MaxInt32 {
-		return nil, fmt.Errorf("%w: values take %d bytes", fault.ErrBatchTooLarge, len(c.Values.Data))
-	}
-	valid, nulls := validity(c)
-	indices := arrowutil.NewBuffer(mem, 4*c.Rows)
-	codes := arrowutil.As[uint32](indices.Bytes())
-	clear(codes)
-	for row, k := range c.Each() {
-		codes[row] = uint32(k)
-	}
-	offsets := c.Values.Offsets
-	if len(offsets) == 0 {
-		offsets = []uint32{0}
-	}
-	values := arrowutil.Make(dt.ValueType, len(offsets)-1,
-		[]*memory.Buffer{nil, memory.NewBufferBytes(arrowutil.Bytes(offsets)), memory.NewBufferBytes(c.Values.Data)}, nil, 0)
-	defer values.Release()
-	d := array.NewDataWithDictionary(dt, c.Rows, []*memory.Buffer{valid, indices}, nulls, 0, values.Data().(*array.Data))
-	defer d.Release()
-	indices.Release()
-	return array.MakeFromData(d), nil
 }
 
 // fixedArray is an array of ids.

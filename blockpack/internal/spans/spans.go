@@ -22,10 +22,9 @@ type Field = column.Field
 
 // Options are those of the Arrow types of columns. The zero value is the default.
 type Options struct {
-	Dictionaries bool // strings are dictionary<uint32, utf8>
-	BinaryText   bool // strings are binary, for columns whose strings may not be UTF-8
-	UintTimes    bool // span:start, span:end and span:duration are uint64
-	Events       bool // events and links are lists of structs instead of protobuf
+	BinaryText bool // strings are binary, for columns whose strings may not be UTF-8
+	UintTimes  bool // span:start, span:end and span:duration are uint64
+	Events     bool // events and links are lists of structs instead of protobuf
 }
 
 var typeNames = [...]string{
@@ -111,20 +110,14 @@ func IsRequired(name string) bool { return required[name] }
 // required are the columns that every span of a file of our own has.
 var required = map[string]bool{TraceID: true, SpanID: true, Start: true, End: true, Name: true, Kind: true, Duration: true}
 
-var (
-	nanos    = &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}
-	textDict = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint32, ValueType: arrow.BinaryTypes.String}
-)
+var nanos = &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}
 
 // arrowType is the Arrow type of a column.
 func arrowType(f Field, o Options) arrow.DataType {
 	switch f.Type {
 	case column.String:
-		switch {
-		case o.BinaryText || f.Flags&column.NotUTF8 != 0:
+		if o.BinaryText || f.Flags&column.NotUTF8 != 0 {
 			return arrow.BinaryTypes.Binary
-		case o.Dictionaries:
-			return textDict
 		}
 		return arrow.BinaryTypes.String
 	case column.Int64:

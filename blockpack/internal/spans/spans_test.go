@@ -103,7 +103,7 @@ func TestArraysAndBack(t *testing.T) {
 		}).Draw(t, "field")
 		c := random(t, f.Name, f.Type)
 		f.Flags = TraitsOf(c)
-		o := Options{Dictionaries: rapid.Bool().Draw(t, "dictionaries"), UintTimes: rapid.Bool().Draw(t, "uint"), BinaryText: rapid.Bool().Draw(t, "binary")}
+		o := Options{UintTimes: rapid.Bool().Draw(t, "uint"), BinaryText: rapid.Bool().Draw(t, "binary")}
 		af := Schema([]Field{f}, o).Field(0)
 		arr, err := Array(memory.DefaultAllocator, c, c.Rows, af)
 		require.NoError(t, err)
