@@ -106,7 +106,7 @@ func (l *liar) lie(t testing.TB, mark string, blockIndex, lookups, extents, trac
 	}
 	meta := layout.AppendBlockIndex(nil, blocks)
 	listed, _ := l.meta.Ranges.FileColumns()
-	meta, err := builder.Finish(meta, int64(len(out)), mark, listed, nil)
+	meta, err := builder.Finish(meta, int64(len(out)), mark, listed, nil, "")
 	require.NoError(t, err)
 	meta = layout.AppendColumnIndex(meta, all)
 	meta, err = index.Append(meta)

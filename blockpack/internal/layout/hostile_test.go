@@ -150,7 +150,7 @@ func small(t testing.TB) []byte {
 		})
 	}
 	meta := AppendBlockIndex(nil, blocks)
-	meta, err := index.Finish(meta, 0, "test/1", []column.Field{{Name: "span:name", Type: column.String, Flags: 1}}, nil)
+	meta, err := index.Finish(meta, 0, "test/1", []column.Field{{Name: "span:name", Type: column.String, Flags: 1}}, nil, "")
 	require.NoError(t, err)
 	meta = AppendColumnIndex(meta, extents)
 	meta, err = traces.Append(meta)

@@ -3,6 +3,8 @@ package layout
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
+	"hash/crc32"
 	"slices"
 	"sync/atomic"
 
@@ -50,9 +52,10 @@ type Metadata struct {
 	Ranges  *ranges.Index
 	Columns *ColumnIndex
 	Traces  *TraceIndex
-	// TracesComplete is false if the trace index cannot refer to all blocks and rows: a trace is then to be looked
+	// TracesComplete is false if the trace index cannot refer to all blocks and rows, or is damaged: a trace is then to be looked
 	// for in all blocks that [Block.MayHaveTrace] says.
 	TracesComplete bool
+	TracesSound    bool // the trace index has a checksum, and it is right
 	// Sections are the offsets in the file of the four structures, and of the end of the last.
 	Sections [5]int64
 
@@ -69,6 +72,13 @@ func (m *Metadata) FirstRows() []int64 {
 	}
 	return rows
 }
+
+// TraceSum is the checksum of a trace index.
+func TraceSum(index []byte) string {
+	return fmt.Sprintf("%08x", crc32.Checksum(index, castagnoli))
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 const timeIndexMagic = 0xC011FEED
 
@@ -116,7 +126,9 @@ func parseVariant(data []byte, h Header, dataEnd int64, v Variant, o Options) (*
 	if c.Err != nil {
 		return nil, c.Err
 	}
-	m.TracesComplete = len(m.Blocks) <= MaxIndexed && !slices.ContainsFunc(m.Blocks, func(b Block) bool { return b.Spans > MaxIndexed })
+	sum := m.Ranges.Sum()
+	m.TracesSound = sum == TraceSum(data[m.Sections[3]-m.Sections[0]:m.Sections[4]-m.Sections[0]])
+	m.TracesComplete = (m.TracesSound || sum == "") && len(m.Blocks) <= MaxIndexed && !slices.ContainsFunc(m.Blocks, func(b Block) bool { return b.Spans > MaxIndexed })
 	if m.Ranges.Mark() != "" {
 		m.bloom.Store(uint32(bloomMurmur))
 	}

@@ -48,7 +48,10 @@ const (
 	ColumnsColumn = "file:columns" // the columns of the file
 	TracesColumn  = "file:traces"  // the sections with summaries of traces: "offset length"
 	TreesColumn   = "file:trees"   // likewise, those with the places of spans in the trees of their traces
+	SumColumn     = "file:sum"     // the checksum of the trace index, CRC-32C
 )
+
+var pseudoColumns = []string{MarkColumn, ColumnsColumn, TracesColumn, TreesColumn, SumColumn}
 
 // Column is a column of the range index.
 type Column struct {
@@ -107,11 +110,7 @@ func Parse(c *fields.Cursor, blocks int, o Options) *Index {
 		return nil
 	}
 	x.data = c.Data[start:c.Pos:c.Pos]
-	if m := x.Column(MarkColumn); m != nil && m.Keys == 0 && m.typedCount == 1 {
-		for text := range m.TypedBoundaries() {
-			x.mark = string(text.Data)
-		}
-	}
+	x.mark = x.text(MarkColumn)
 	x.trusted = (x.mark != "" || o.Trust) && !o.Ignore
 	return x
 }
@@ -223,6 +222,19 @@ func blockIDs(c *fields.Cursor) (ids []byte) {
 
 // Mark is the text of the mark of our writer, "module/version"; "" in files of other writers.
 func (x *Index) Mark() string { return x.mark }
+
+// Sum is the text of the checksum of the trace index; "" if there is none.
+func (x *Index) Sum() string { return x.text(SumColumn) }
+
+// text is the only text of a pseudo column.
+func (x *Index) text(name string) (text string) {
+	if m := x.Column(name); m != nil && m.Keys == 0 && m.typedCount == 1 {
+		for v := range m.TypedBoundaries() {
+			text = string(v.Data)
+		}
+	}
+	return text
+}
 
 // Trusted reports whether the index is used. Otherwise lookups know nothing.
 func (x *Index) Trusted() bool { return x.trusted }

@@ -65,8 +65,7 @@ func NewBuilder(o BuildOptions) *Builder {
 
 // excluded are the columns that no range index has.
 func (b *Builder) excluded(c *column.Column) bool {
-	return c.Type == column.Bool || c.Name == "trace:id" || c.Name == MarkColumn || c.Name == ColumnsColumn || c.Name == TracesColumn || c.Name == TreesColumn ||
-		b.o.Exclude != nil && b.o.Exclude(c.Name)
+	return c.Type == column.Bool || c.Name == "trace:id" || slices.Contains(pseudoColumns, c.Name) || b.o.Exclude != nil && b.o.Exclude(c.Name)
 }
 
 // AddBlock adds the values of the columns of the next block.
@@ -152,13 +151,14 @@ func (v *rangeValues) add(c *column.Column, block uint32) {
 }
 
 // Finish appends the range index of all blocks, of which dataBytes are the size. With a mark, "module/version",
-// readers believe the index; it comes with the lists of the columns and of the sections of the file.
-func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []column.Field, sections Sections) ([]byte, error) {
+// readers believe the index; it comes with the lists of the columns and of the sections of the file, and the checksum of the trace index.
+func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []column.Field, sections Sections, sum string) ([]byte, error) {
 	list := b.chosen()
 	limit := b.share(list, dataBytes)
 	if mark != "" {
-		list = append(list, &rangeValues{Key: column.Key{Name: MarkColumn}}, &rangeValues{Key: column.Key{Name: ColumnsColumn}}, &rangeValues{Key: column.Key{Name: TracesColumn}},
-			&rangeValues{Key: column.Key{Name: TreesColumn}})
+		for _, name := range pseudoColumns {
+			list = append(list, &rangeValues{Key: column.Key{Name: name}})
+		}
 		slices.SortFunc(list, byName)
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(list)))
@@ -169,6 +169,8 @@ func (b *Builder) Finish(dst []byte, dataBytes int64, mark string, columns []col
 		switch v.Name {
 		case MarkColumn:
 			dst = appendTexts(dst, v.Name, []string{mark})
+		case SumColumn:
+			dst = appendTexts(dst, v.Name, []string{sum})
 		case ColumnsColumn:
 			dst = appendTexts(dst, v.Name, columnTexts(columns))
 		case TracesColumn, TreesColumn:

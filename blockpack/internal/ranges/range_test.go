@@ -52,7 +52,7 @@ func build(t require.TestingT, o BuildOptions, columns map[string]rangeBlocks, b
 		}
 		b.AddBlock(list)
 	}
-	data, err := b.Finish(nil, 0, "test/1", []column.Field{{Name: "a", Type: column.Int64, Flags: column.Always}}, nil)
+	data, err := b.Finish(nil, 0, "test/1", []column.Field{{Name: "a", Type: column.Int64, Flags: column.Always}}, nil, "")
 	require.NoError(t, err)
 	x, err := parseRanges(data, blocks, Options{})
 	require.NoError(t, err)
@@ -251,7 +251,7 @@ func TestRangeTypes(t *testing.T) {
 		columnOf("mixed", column.String, []column.Value{text("a")}, false),
 		columnOf("mixed", column.Int64, num(3, 4), false),
 	})
-	data, err := b.Finish(nil, 0, "", nil, nil)
+	data, err := b.Finish(nil, 0, "", nil, nil, "")
 	require.NoError(t, err)
 	x, err := parseRanges(data, 1, Options{})
 	require.NoError(t, err)
@@ -278,7 +278,7 @@ func TestRangeBudget(t *testing.T) {
 		}
 		b.AddBlock([]*column.Column{columnOf("ids", column.Uint64, ids, false), columnOf("services", column.String, services, true)})
 	}
-	data, err := b.Finish(nil, 1<<40, "test/1", nil, nil)
+	data, err := b.Finish(nil, 1<<40, "test/1", nil, nil, "")
 	require.NoError(t, err)
 	require.Less(t, len(data), 21_000)
 	x, err := parseRanges(data, 200, Options{})
@@ -367,7 +367,7 @@ func BenchmarkRangeBuilder(b *testing.B) {
 		for _, c := range blocks {
 			r.AddBlock(c)
 		}
-		if _, err := r.Finish(nil, 10<<20, "test/1", nil, nil); err != nil {
+		if _, err := r.Finish(nil, 10<<20, "test/1", nil, nil, ""); err != nil {
 			b.Fatal(err)
 		}
 	}

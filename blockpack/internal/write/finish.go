@@ -11,14 +11,15 @@ import (
 
 // metadata gives the metadata section of a file with blocks of so many bytes, and sections with summaries.
 func (w *Writer) metadata(blocks int64, sections ranges.Sections) (_ []byte, err error) {
+	traces, err := w.traces.Append(nil)
+	if err != nil {
+		return nil, err
+	}
 	dst := layout.AppendBlockIndex(nil, w.blocks)
-	if dst, err = w.appendRanges(dst, blocks, sections); err != nil {
+	if dst, err = w.appendRanges(dst, blocks, sections, layout.TraceSum(traces)); err != nil {
 		return nil, err
 	}
-	dst = append(dst, w.columns...)
-	if dst, err = w.traces.Append(dst); err != nil {
-		return nil, err
-	}
+	dst = append(append(dst, w.columns...), traces...)
 	if len(dst) > layout.MaxMetadata {
 		return nil, fault.Limitf("%d bytes of metadata, at most %d are allowed", len(dst), layout.MaxMetadata)
 	}
@@ -27,11 +28,11 @@ func (w *Writer) metadata(blocks int64, sections ranges.Sections) (_ []byte, err
 
 // appendRanges appends the range index. That of a file without blocks has not even a mark, so that such a file is the one that
 // every writer makes.
-func (w *Writer) appendRanges(dst []byte, blocks int64, sections ranges.Sections) ([]byte, error) {
+func (w *Writer) appendRanges(dst []byte, blocks int64, sections ranges.Sections, traceSum string) ([]byte, error) {
 	if len(w.blocks) == 0 {
 		return append(dst, 0, 0, 0, 0), nil
 	}
-	return w.ranges.Finish(dst, blocks, w.o.Program, w.survey.Fields(), sections)
+	return w.ranges.Finish(dst, blocks, w.o.Program, w.survey.Fields(), sections, traceSum)
 }
 
 // summaries writes what is said of whole traces, and gives the extents of its sections.

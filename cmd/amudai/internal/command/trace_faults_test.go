@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,4 +63,49 @@ func TestTraceFaults(t *testing.T) {
 	}
 	uses = append(uses, useOf("trace", id, "t.blockpack", "t.otlp", "block"))
 	faultstore.Sweep(t, dir, []faultstore.Op{faultstore.Read, faultstore.Open}, 1, uses)
+}
+
+// TestDamagedTraceIndex flips a bit of each byte of the trace index of a file: a search finds what it does in the sound file, or fails.
+func TestDamagedTraceIndex(t *testing.T) {
+	traceFiles(t)
+	data, err := os.ReadFile("t.blockpack")
+	require.NoError(t, err)
+	var parts struct {
+		Lists struct {
+			Sections []struct {
+				Section       string
+				Offset, Bytes int
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(ok(t, "inspect", "--json", "t.blockpack")), &parts))
+	index := data[:0]
+	for _, s := range parts.Lists.Sections {
+		if s.Section == "trace index" {
+			index = data[s.Offset : s.Offset+s.Bytes]
+		}
+	}
+	require.NotEmpty(t, index)
+	ask := func() []string {
+		var answers []string
+		for _, query := range []string{`{ duration > 0ns }`, `{ status = error }`, `{ status = error } >> { }`, `{ } | count() > 2`} {
+			if got := run(t, "query", query, "t.blockpack", "--spans", "2"); got.code == 0 {
+				answers = append(answers, got.out)
+			} else {
+				require.Contains(t, got.errout, "trace index")
+				answers = append(answers, "")
+			}
+		}
+		return answers
+	}
+	sound := ask()
+	require.NotContains(t, sound, "")
+	for i := range index {
+		index[i] ^= 1 << (i % 8)
+		require.NoError(t, os.WriteFile("t.blockpack", data, 0o600))
+		index[i] ^= 1 << (i % 8)
+		for k, answer := range ask() {
+			require.True(t, answer == "" || answer == sound[k], "bit %d of byte %d", i%8, i)
+		}
+	}
 }
