@@ -195,6 +195,30 @@ func (x *TraceIndex) Find(id []byte) int {
 	return -1
 }
 
+// OfRows gives for each row of the file, of which blocks begin at firstRows, one more than the number of the entry of its trace; 0 where the index has none.
+func (x *TraceIndex) OfRows(firstRows []int64) []uint32 {
+	of := make([]uint32, firstRows[len(firstRows)-1])
+	for i, pos := range x.entries() {
+		at := x.data[pos+traceEntry-2:]
+		n := binary.LittleEndian.Uint16(at)
+		for at = at[2:]; n > 0; n-- {
+			head := binary.LittleEndian.Uint32(at)
+			block, size := head&0xffff, 2*int(head>>16)
+			rows := of[firstRows[block]:firstRows[block+1]]
+			for list := at[4 : 4+size]; len(list) > 0; list = list[2:] {
+				if row := int(binary.LittleEndian.Uint16(list)); row < len(rows) {
+					rows[row] = uint32(i) + 1
+				}
+			}
+			at = at[4+size:]
+		}
+	}
+	return of
+}
+
+// ID is the trace id of the entry of a number.
+func (x *TraceIndex) ID(i int) []byte { return x.id(x.offsets[i]) }
+
 // search gives the number of the first entry whose id is not less.
 func (x *TraceIndex) search(id []byte) int {
 	offsets := x.entries()

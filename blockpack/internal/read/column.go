@@ -42,6 +42,9 @@ func (r *columnReader) open(ctx context.Context, o *table.ReadOptions) error {
 		have = append(have[:len(have):len(have)], o.Prefetched...)
 		countersOf(o).AddBlock(storedKey{r.block.index, r.at}, c.Length)
 	}
+	if c.Name == spans.TraceID {
+		r.block.table.idReads.Add(1)
+	}
 	data, err := r.block.table.bytesOf(r.block.index, have)(ctx, c.Offset, c.Length)
 	if err != nil {
 		return err
@@ -72,6 +75,10 @@ func (r *columnReader) read(ctx context.Context, rows rowset.Set, o *table.ReadO
 	if r.stored == nil || n == 0 {
 		return spans.Array(o.Allocator, nil, n, nullable(f))
 	}
+	if c := r.indexed(rows); c != nil {
+		arr, err := toArrow(o.Allocator, c, f, o.MaxArrayBytes)
+		return arr, r.place(err)
+	}
 	if err := r.open(ctx, o); err != nil {
 		return nil, r.place(err)
 	}
@@ -83,6 +90,37 @@ func (r *columnReader) read(ctx context.Context, rows rowset.Set, o *table.ReadO
 	r.done()
 	arr, err := toArrow(o.Allocator, c, f, o.MaxArrayBytes)
 	return arr, r.place(err)
+}
+
+// byIndex tells whether the trace index is asked for the trace ids of some rows of a block: it is sound, and the ids of so many blocks were
+// decoded that to read it as a whole costs no more.
+func (r *columnReader) byIndex(rows rowset.Set) bool {
+	t := r.block.table
+	f := &t.columns.Load().fields[r.field]
+	return f.Name == spans.TraceID && f.Flags&column.IDs != 0 && rows.Len() < r.block.Rows() && t.blocks.trusted && t.blocks.traceRows() &&
+		t.blocks.meta.TracesSound && t.NumRows() <= maxTraceRows && t.idReads.Load() > int64(t.NumStripes())/8
+}
+
+// maxTraceRows are so many that the entries of their traces take 16 MiB.
+const maxTraceRows = 1 << 22
+
+// indexed are the trace ids of rows by the trace index; nil if it is not asked, or does not have them all.
+func (r *columnReader) indexed(rows rowset.Set) *column.Column {
+	if !r.byIndex(rows) {
+		return nil
+	}
+	t := r.block.table
+	of := t.traceOf()[r.block.Position():]
+	n := int(rows.Len())
+	v := column.Values{Offsets: make([]uint32, 1, n+1), Data: make([]byte, 0, spans.TraceIDLen*n)}
+	for row := range rows.Rows() {
+		if of[row] == 0 {
+			return nil
+		}
+		v.Data = append(v.Data, t.blocks.meta.Traces.ID(int(of[row])-1)...)
+		v.Offsets = append(v.Offsets, uint32(len(v.Data)))
+	}
+	return &column.Column{Name: spans.TraceID, Type: column.Bytes, Rows: n, Values: v}
 }
 
 func nullable(f arrow.Field) arrow.Field {
@@ -121,8 +159,8 @@ func (r *columnReader) place(err error) error {
 }
 
 // AppendRanges implements [table.ColumnReader].
-func (r *columnReader) AppendRanges(dst []storage.ByteRange, _ rowset.Set) []storage.ByteRange {
-	if r.stored == nil || !r.stored.NeedsBytes() {
+func (r *columnReader) AppendRanges(dst []storage.ByteRange, rows rowset.Set) []storage.ByteRange {
+	if r.stored == nil || !r.stored.NeedsBytes() || r.byIndex(rows) {
 		return dst
 	}
 	return r.block.table.appendColumnRange(dst, r.block.index, r.head, r.at)

@@ -80,6 +80,9 @@ type Table struct {
 	places    *lru.Cache[int, summary.Places]
 
 	projections table.Projections
+
+	idReads atomic.Int64    // blocks of which trace ids were decoded for some rows
+	traceOf func() []uint32 // the entry of the trace index of each row, as [layout.TraceIndex.OfRows] has it
 }
 
 // blockList is what the metadata says.
@@ -130,6 +133,7 @@ func (t *Table) setBlocks(m *layout.Metadata) {
 	for i := range m.Blocks {
 		l.stripes[i] = block{table: t, index: i}
 	}
+	t.traceOf = sync.OnceValue(func() []uint32 { return m.Traces.OfRows(l.firstRows) })
 	l.trusted = t.o.RangeIndex == RangeIndexTrust || t.o.RangeIndex == RangeIndexVerify && l.writer != ""
 }
 

@@ -221,6 +221,9 @@ func (s *Schema) Needs(f *lang.Field) []int {
 	if f.Intrinsic != lang.NoIntrinsic {
 		for _, name := range intrinsicColumns[f.Intrinsic] {
 			add(name)
+			if c, ok := s.One(name); ok && name == Duration && !c.Nullable {
+				break
+			}
 		}
 	} else {
 		for _, scope := range ScopesOf(f) {
