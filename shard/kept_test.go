@@ -1,9 +1,11 @@
 package shard
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -11,9 +13,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// TestKeptBlocks takes few rows again and again, from several goroutines, with room for no block, some and all.
+// TestKeptBlocks takes few rows and searches again and again, from several goroutines, with room for no block, some and all.
 func TestKeptBlocks(t *testing.T) {
 	const rows, perBlock = 40_000, 8192
 	s := arrow.NewSchema([]arrow.Field{
@@ -47,6 +52,23 @@ func TestKeptBlocks(t *testing.T) {
 	defer batch.Release()
 	location := filepath.Join(t.TempDir(), "s")
 	writeBatch(t, location, batch, WriterOptions{BlockValues: perBlock})
+	has := func(i int, text string) bool { return i%11 != 0 && strings.Contains(line(i), text) }
+	searches := []struct {
+		query string
+		holds func(i int) bool
+		rows  int64
+	}{
+		{query: `line has 'user7 from 10.0'`, holds: func(i int) bool { return has(i, " user7 from 10.0.") }},
+		{query: `line contains 'ssword for user9'`, holds: func(i int) bool { return has(i, "ssword for user9") }},
+		{query: `line matches 'sshd.*10[]]: .*0[.]10[.]7'`, holds: func(i int) bool { return has(i, "10]: ") && has(i, "0.10.7") }},
+		{query: `prose contains 'seldom '`, holds: func(i int) bool { return strings.Contains(prose(i), "seldom ") }},
+	}
+	for k := range searches {
+		for i := range rows {
+			searches[k].rows += int64(bitmap.Bit(searches[k].holds(i)))
+		}
+		require.NotZero(t, searches[k].rows)
+	}
 	for _, room := range []int64{1, 600_000, 0} {
 		x, err := Open(t.Context(), location, OpenOptions{CacheBytes: room})
 		require.NoError(t, err)
@@ -68,6 +90,19 @@ func TestKeptBlocks(t *testing.T) {
 						}
 					}
 					got.Release()
+				}
+			})
+		}
+		for range 2 {
+			team.Go(func() {
+				for range 4 {
+					for _, one := range searches {
+						e, err := filter.Parse(one.query)
+						got, countErr := x.Count(t.Context(), e)
+						if errors.Join(err, countErr) != nil || got != one.rows {
+							t.Errorf("%s: %d rows, not %d: %v, %v", one.query, got, one.rows, err, countErr)
+						}
+					}
 				}
 			})
 		}

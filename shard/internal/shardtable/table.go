@@ -62,7 +62,7 @@ type Table struct {
 // New returns the table of an open shard. The caller closes the shard.
 func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
 	o.CacheBytes = cmp.Or(o.CacheBytes, defaultCacheBytes)
-	t := &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), kept: read.NewKept(o.CacheBytes), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
+	t := &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), kept: read.NewKept(2 * o.CacheBytes), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
 	t.references = reference.NewFiles(func(ctx context.Context) (*table.Projection, error) { return t.Project(ctx, nil) })
 	return t
 }

@@ -238,10 +238,10 @@ func maxMapBytes(count uint64) int64 {
 // Each reads the blocks that hold rows, in order. It calls f with the bytes of each and its needed rows, which are
 // valid during the call. Rows past the end of the buffer are an error.
 func (r *Reader) Each(ctx context.Context, s *Scratch, rows rowset.Set, f func(p *Part, block []byte) error) error {
-	return r.EachBut(ctx, s, rows, func(*Part) bool { return false }, f)
+	return r.EachBut(ctx, s, rows, nil, f)
 }
 
-// EachBut is [Reader.Each] which asks known, before it calls f with a part, whether f needs no bytes of it, and then gives it none.
+// EachBut is [Reader.Each] which asks known, before it calls f with a part, whether f needs no bytes of it, and then gives it none. A nil known asks for all.
 func (r *Reader) EachBut(ctx context.Context, s *Scratch, rows rowset.Set, known func(p *Part) bool, f func(p *Part, block []byte) error) error {
 	parts, err := r.parts(s, rows)
 	if err != nil {
@@ -250,7 +250,7 @@ func (r *Reader) EachBut(ctx context.Context, s *Scratch, rows rowset.Set, known
 	for len(parts) > 0 {
 		n, first := 1, parts[0].Offset
 		var raw []byte
-		if !known(&parts[0]) {
+		if known == nil || !known(&parts[0]) {
 			size := 0
 			n, size = request(parts)
 			if raw = s.Prefetched.Bytes(r.artifact, r.start+first, int64(size)); raw == nil {
@@ -265,7 +265,7 @@ func (r *Reader) EachBut(ctx context.Context, s *Scratch, rows rowset.Set, known
 			p := &parts[i]
 			var b []byte
 			inside := 0
-			if at := int(p.Offset - first); raw != nil && (i == 0 || !known(p)) {
+			if at := int(p.Offset - first); raw != nil && (i == 0 || known == nil || !known(p)) {
 				b, inside, err = r.block(s.Prefetched, p.BlockEntry, p.ordinal, raw[at:at+p.Size:at+p.Size])
 			}
 			if err == nil {

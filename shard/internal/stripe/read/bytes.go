@@ -50,7 +50,7 @@ func openByteStrings[O int32 | int64](ctx context.Context, n *openNode) (nodeRea
 	if err != nil {
 		return nil, err
 	}
-	r := &bytesReader[O]{dt: n.col.Plain, data: data, fixed: fixed, nulls: n.nullable(), mean: n.meanLength(data), kept: n.options.Kept, buffer: n.options.Kept.Buffer()}
+	r := &bytesReader[O]{dt: n.col.Plain, data: data, fixed: fixed, nulls: n.nullable(), mean: n.meanLength(data), kept: work.Parsed{Kept: n.options.Kept, Buffer: n.options.Kept.Buffer()}}
 	if b := stripe.FindBuffer(n.buffers, shardpb.BufferKind_OPAQUE_DICTIONARY); b != nil {
 		if r.shared, err = valuedict.OpenShared(ctx, n.src, n.node(), b, n.options.Prefetched); err != nil {
 			return nil, err
@@ -85,8 +85,7 @@ type bytesReader[O int32 | int64] struct {
 	mean  int  // expected length of a value
 	spare atomic.Pointer[spareBytes]
 
-	kept   *work.Kept // what reads of few rows parsed, nil for nothing
-	buffer uint64     // its number in kept
+	kept work.Parsed // a read that keeps what it parses, to be copied
 
 	shared *valuedict.Shared // dictionary of all blocks, nil if there is none
 }
@@ -113,22 +112,18 @@ func (r *bytesReader[O]) Read(ctx context.Context, w *work.Worker, rows rowset.S
 	if err != nil {
 		return nil, err
 	}
-	few := r.kept.Few(r.buffer, rows)
-	err = r.data.EachBut(ctx, &w.Scratch, rows, few.Known, func(p *blocks.Part, block []byte) error {
+	const few = 64
+	parsed := r.kept
+	if rows.Len() > few {
+		parsed.Kept = nil
+	}
+	known := func(p *blocks.Part) bool { return p.Sparse() && parsed.Known(p) }
+	err = r.data.EachBut(ctx, &w.Scratch, rows, known, func(p *blocks.Part, block []byte) error {
 		switch {
 		case p.Whole():
 			return r.decode(w, shared, p, block, c)
-		case p.Sparse() && few != nil:
-			parse := func(block []byte, memory *bytestring.Scratch) (*bytestring.Block, error) {
-				return r.parse(w, memory, shared, p, block)
-			}
-			return few.Decode(p, block, &w.Bytes, parse, func(b *bytestring.Block) error { return r.decodeRows(w, p, b, c) })
 		case p.Sparse():
-			b, err := r.parse(w, &w.Bytes, shared, p, block)
-			if err != nil {
-				return err
-			}
-			return r.decodeRows(w, p, b, c)
+			return parsed.Use(block, &w.Bytes, r.parser(w, shared, p), func(b *bytestring.Block) error { return r.decodeRows(w, p, b, c) })
 		}
 		return r.decodePart(w, shared, p, block, c)
 	})
@@ -158,14 +153,17 @@ func (r *bytesReader[O]) likely(rows rowset.Set) int64 {
 	return int64(float64(n) * float64(r.mean) * min(perRow/mean, 2) * 9 / 8)
 }
 
-func (r *bytesReader[O]) parse(w *work.Worker, memory *bytestring.Scratch, shared *bytestring.Dictionary, p *blocks.Part, block []byte) (*bytestring.Block, error) {
-	return bytestring.Parse(block, p.N, r.fixed,
-		bytestring.BlockOptions{Checksums: r.data.Options.Checksums, MaxDecoded: w.Limits.BlockBytes(len(block)), Dictionary: shared}, memory)
+// parser parses the block of a part.
+func (r *bytesReader[O]) parser(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part) func([]byte, *bytestring.Scratch) (*bytestring.Block, error) {
+	return func(block []byte, memory *bytestring.Scratch) (*bytestring.Block, error) {
+		return bytestring.Parse(block, p.N, r.fixed,
+			bytestring.BlockOptions{Checksums: r.data.Options.Checksums, MaxDecoded: w.Limits.BlockBytes(len(block)), Dictionary: shared}, memory)
+	}
 }
 
 // decode decodes a whole block to its final place.
 func (r *bytesReader[O]) decode(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
-	b, err := r.parse(w, &w.Bytes, shared, p, block)
+	b, err := r.parser(w, shared, p)(block, &w.Bytes)
 	if err != nil {
 		return err
 	}
@@ -201,10 +199,7 @@ func (r *bytesReader[O]) decodeRows(w *work.Worker, p *blocks.Part, b *bytestrin
 		at += to - from
 	}
 	if c.Bits() != nil && b.Nulls() > 0 {
-		bits := scratch.Slice(&w.Bits, (b.Len()+7)/8)
-		clear(bits)
-		b.Validity(bits, 0)
-		c.Nulls += rowset.PickBits(c.Bits(), p.At, bitmap.Bits{Data: bits, Len: b.Len()}, p.Rows)
+		c.Nulls += rowset.PickBits(c.Bits(), p.At, w.Validity(b), p.Rows)
 		return nil
 	}
 	if c.Bits() != nil {
@@ -245,7 +240,7 @@ func (r *bytesReader[O]) decodePart(w *work.Worker, shared *bytestring.Dictionar
 }
 
 func (r *bytesReader[O]) decodeSpare(w *work.Worker, shared *bytestring.Dictionary, p *blocks.Part, block []byte, s *spareBytes, from, to int) error {
-	b, err := r.parse(w, &w.Bytes, shared, p, block)
+	b, err := r.parser(w, shared, p)(block, &w.Bytes)
 	if err != nil {
 		return err
 	}

@@ -192,19 +192,14 @@ func changeIntegers[D comparable](w *work.Worker, p *blocks.Part, tree []byte, d
 
 // digits decodes all values of a block.
 func (r *decimalReader) digits(w *work.Worker, p *blocks.Part, block []byte) (values []decimal.Decimal, valid bitmap.Bits, err error) {
-	b, err := r.parse(w, &w.Bytes, nil, p, block)
+	b, err := r.parser(w, nil, p)(block, &w.Bytes)
 	if err == nil {
 		err = checkNulls(b.Nulls(), r.nulls)
 	}
 	if err != nil {
 		return nil, valid, err
 	}
-	valid = bitmap.All(b.Len())
-	if b.Nulls() > 0 {
-		valid.Data = scratch.Slice(&w.Bits, (b.Len()+7)/8)
-		clear(valid.Data)
-		b.Validity(valid.Data, 0)
-	}
+	valid = w.Validity(b)
 	values = arrowutil.As[decimal.Decimal](arrowutil.Bytes(scratch.Slice(&w.Words, 2*b.Len())))
 	return values, valid, bytestring.Decode(b, arrowutil.Bytes(values), nil, int32(0))
 }

@@ -9,8 +9,6 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
-	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
@@ -89,7 +87,7 @@ func (r *bytesReader[O]) lengths(ctx context.Context, w *work.Worker, rows rowse
 		return nil, err
 	}
 	out, err := readFixed(ctx, w, r.data, rows, 0, 8, r.nulls, func(p *blocks.Part, block []byte, out *build.Fixed) error {
-		b, err := r.parse(w, &w.Bytes, shared, p, block)
+		b, err := r.parser(w, shared, p)(block, &w.Bytes)
 		if err != nil {
 			return err
 		}
@@ -104,10 +102,7 @@ func (r *bytesReader[O]) lengths(ctx context.Context, w *work.Worker, rows rowse
 		if out.Bits() == nil {
 			return checkNulls(b.Nulls(), r.nulls)
 		}
-		bits := scratch.Slice(&w.Bits, (p.N+7)/8)
-		clear(bits)
-		b.Validity(bits, 0)
-		out.Nulls += rowset.PickBits(out.Bits(), p.At, bitmap.Bits{Data: bits, Len: p.N}, p.Rows)
+		out.Nulls += rowset.PickBits(out.Bits(), p.At, w.Validity(b), p.Rows)
 		return nil
 	})
 	if err != nil {

@@ -164,7 +164,7 @@ func (r *codesReader[O]) Valid(ctx context.Context, w *work.Worker, rows rowset.
 
 // validOf reads the nulls in the blocks of a buffer.
 func validOf(ctx context.Context, data *blocks.Reader, w *work.Worker, rows rowset.Set, nullable bool) ([]byte, error) {
-	return work.SelectRows(ctx, data, w, rows, func(p *blocks.Part, block []byte) ([]byte, error) {
+	return work.SelectRows(ctx, data, w, rows, nil, func(p *blocks.Part, block []byte) ([]byte, error) {
 		b, err := encoding.ParseBlock(block, data.Options.Checksums)
 		if err != nil {
 			return nil, err

@@ -51,30 +51,36 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *work.Worker, rows 
 		return nil, err
 	}
 	defer c.Release()
-	return work.SelectRows(ctx, r.data, w, rows, func(p *blocks.Part, block []byte) (found []byte, err error) {
-		b, err := r.parse(w, &w.Bytes, shared, p, block)
-		if err != nil {
-			return nil, err
-		}
-		found = scratch.Slice(&w.Marked, (p.N+63)/64*8)
-		sure := scratch.Slice(&w.Sure, len(found))
-		rest := *p
-		leave := func(rows rowset.Set) { rest.Rows, rest.Count = rows, int(rows.Len()) }
-		if p.Count <= undecided || !b.Decide(sure, found, p.Rows.Rows(), required.Decide) {
-			clear(sure)
-		} else {
-			leave(rowset.FromBits(found, 0, p.N, 0))
-		}
-		if rest.Count > 0 && rest.Count >= p.N/sparse && b.MayMatch(found, required) {
-			leave(rest.Rows.And(rowset.FromBits(found, 0, p.N, 0)))
-		}
-		clear(found)
-		err = r.evaluate(w, &rest, b, c, found, holds)
-		for i := range sure {
-			found[i] |= sure[i]
-		}
+	parsed := r.kept
+	return work.SelectRows(ctx, r.data, w, rows, parsed.Known, func(p *blocks.Part, block []byte) (found []byte, err error) {
+		err = parsed.Use(block, &w.Bytes, r.parser(w, shared, p), func(b *bytestring.Block) error {
+			found, err = r.selectIn(w, p, b, c, holds, required)
+			return err
+		})
 		return found, err
 	})
+}
+
+// selectIn returns a bit for each row of a block, set for those of a part for which a condition is true.
+func (r *bytesReader[O]) selectIn(w *work.Worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], holds table.Holds, required bytestring.Required) (found []byte, err error) {
+	found = scratch.Slice(&w.Marked, (p.N+63)/64*8)
+	sure := scratch.Slice(&w.Sure, len(found))
+	rest := *p
+	if p.Count <= undecided || !b.Decide(sure, found, p.Rows.Rows(), required.Decide) {
+		clear(sure)
+	} else {
+		rest.Rows = rowset.FromBits(found, 0, p.N, 0)
+	}
+	if n := int(rest.Rows.Len()); n > 0 && n >= p.N/sparse && b.MayMatch(found, required) {
+		rest.Rows = rest.Rows.And(rowset.FromBits(found, 0, p.N, 0))
+	}
+	rest.Count = int(rest.Rows.Len())
+	clear(found)
+	err = r.evaluate(w, &rest, b, c, found, holds)
+	for i := range sure {
+		found[i] |= sure[i]
+	}
+	return found, err
 }
 
 // evaluate sets the bits of those rows of a block for which a condition is true.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -249,7 +250,7 @@ func SelectRanges[T numeric.Value](ctx context.Context, data *blocks.Reader, w *
 
 // SelectEach is [SelectRows] for bits in words.
 func SelectEach(ctx context.Context, data *blocks.Reader, w *Worker, rows rowset.Set, find func(found []uint64, p *blocks.Part, block []byte) error) ([]byte, error) {
-	return SelectRows(ctx, data, w, rows, func(p *blocks.Part, block []byte) ([]byte, error) {
+	return SelectRows(ctx, data, w, rows, nil, func(p *blocks.Part, block []byte) ([]byte, error) {
 		words := scratch.Slice(&w.Found, (p.N+63)/64)
 		if err := find(words, p, block); err != nil {
 			return nil, err
@@ -262,10 +263,21 @@ func SelectEach(ctx context.Context, data *blocks.Reader, w *Worker, rows rowset
 	})
 }
 
-// SelectRows returns a bit for each of the rows. find returns the bits of all rows of a block.
-func SelectRows(ctx context.Context, data *blocks.Reader, w *Worker, rows rowset.Set, find func(p *blocks.Part, block []byte) ([]byte, error)) ([]byte, error) {
+// Validity is a bit for each value of a block, 0 for null, in memory of the worker.
+func (w *Worker) Validity(b *bytestring.Block) bitmap.Bits {
+	valid := bitmap.All(b.Len())
+	if b.Nulls() > 0 {
+		valid.Data = scratch.Slice(&w.Bits, (b.Len()+7)/8)
+		clear(valid.Data)
+		b.Validity(valid.Data, 0)
+	}
+	return valid
+}
+
+// SelectRows returns a bit for each of the rows. find returns the bits of all rows of a block, and gets no bytes of one that is known, as EachBut of the reader says.
+func SelectRows(ctx context.Context, data *blocks.Reader, w *Worker, rows rowset.Set, known func(*blocks.Part) bool, find func(p *blocks.Part, block []byte) ([]byte, error)) ([]byte, error) {
 	bits := scratch.Slice(&w.Selected, int(rows.Len()+63)/64*8)
-	err := data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
+	err := data.EachBut(ctx, &w.Scratch, rows, known, func(p *blocks.Part, block []byte) error {
 		found, err := find(p, block)
 		if err != nil {
 			return err

@@ -9,13 +9,12 @@ import (
 
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/internal/base/lru"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 )
 
-// Kept are blocks of byte strings that were parsed to read few rows of them, for the next such read: parsing a block of log lines takes a hundred
-// times as long as making a line. A block is kept when it is asked for the second time, so that reads here and there keep nothing. Many
-// goroutines may use it, of which one at a time has a block. A nil Kept keeps nothing.
+// Kept are blocks of byte strings that were parsed to read few rows of them or to search them, for the next such read: parsing a block of log lines takes a
+// hundred times as long as making a line, and ten times as long as deciding about its patterns. A block is kept when it is asked for the second time, so that
+// reads here and there keep nothing. Many goroutines may use it, of which one at a time has a block. A nil Kept keeps nothing.
 type Kept struct {
 	blocks  *lru.Cache[keptKey, *keptBlock]
 	most    int64         // bytes of a block
@@ -48,55 +47,46 @@ func (k *Kept) Buffer() uint64 {
 	return k.last.Add(1)
 }
 
-// Few is a read of few rows of a buffer.
-type Few struct {
-	kept  *Kept
+// Parsed is a read of a buffer that keeps the blocks it parses, in a Kept that may be nil.
+type Parsed struct {
+	Kept   *Kept
+	Buffer uint64 // its number in Kept
+
 	key   keptKey
-	block *keptBlock // taken out of kept
+	block *keptBlock // taken out of Kept
 	asked bool       // it was asked for before
 }
 
-// Few is a read of rows, nil if they are not few.
-func (k *Kept) Few(buffer uint64, rows rowset.Set) *Few {
-	const most = 64
-	if k == nil || rows.Len() > most {
-		return nil
-	}
-	return &Few{kept: k, key: keptKey{buffer: buffer}}
-}
-
 // Known reports whether the block of a part is kept, and takes it out.
-func (f *Few) Known(p *blocks.Part) bool {
-	if f == nil || !p.Sparse() {
-		return false
+func (f *Parsed) Known(p *blocks.Part) bool {
+	if f.Kept != nil {
+		f.key = keptKey{f.Buffer, p.First}
+		f.block, f.asked = f.Kept.blocks.Remove(f.key)
 	}
-	f.key.first = p.First
-	f.block, f.asked = f.kept.blocks.Remove(f.key)
 	return f.block != nil
 }
 
-// Decode decodes rows out of the block of the part that Known was asked about, and keeps it. If it was not kept, parse parses its bytes.
-func (f *Few) Decode(p *blocks.Part, raw []byte, own *bytestring.Scratch, parse func([]byte, *bytestring.Scratch) (*bytestring.Block, error), decode func(*bytestring.Block) error) (err error) {
+// Use calls use with the block of the part that Known was asked about, and keeps it. If it was not kept, parse parses its bytes, in the caller's own memory
+// unless it will be kept.
+func (f *Parsed) Use(raw []byte, own *bytestring.Scratch, parse func([]byte, *bytestring.Scratch) (*bytestring.Block, error), use func(*bytestring.Block) error) (err error) {
 	k := f.block
 	if k == nil {
-		if f.asked && f.kept.admits() {
-			k = &keptBlock{raw: slices.Clone(raw)}
+		k = &keptBlock{}
+		if f.asked && f.Kept.admits() {
+			k.raw = slices.Clone(raw)
 			raw, own = k.raw, &k.memory
 		}
-		b, err := parse(raw, own)
-		if err == nil {
-			err = decode(b)
-		}
-		if err != nil {
+		if k.block, err = parse(raw, own); err != nil {
 			return err
 		}
-		if k != nil {
-			k.block = b
-		}
-	} else if err = decode(k.block); err != nil {
+	}
+	if err = use(k.block); err != nil || f.Kept == nil {
 		return err
 	}
-	f.kept.put(f.key, k)
+	if k.raw == nil { // its memory is the caller's
+		k = nil
+	}
+	f.Kept.put(f.key, k)
 	return nil
 }
 
