@@ -16,6 +16,8 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // TestKeptBlocks takes few rows and searches again and again, from several goroutines, with room for no block, some and all.
@@ -107,6 +109,33 @@ func TestKeptBlocks(t *testing.T) {
 			})
 		}
 		team.Wait()
+		require.NoError(t, x.Close())
+	}
+
+	// A read that fails is an error of that search alone, whichever blocks are kept by then. In the end, all blocks of lines are, and nothing is read.
+	for _, one := range searches[:3] {
+		e, err := filter.Parse(one.query)
+		require.NoError(t, err)
+		faults := faultstore.New()
+		x, err := Open(t.Context(), location, OpenOptions{Store: faults.Wrap(storage.Local{})})
+		require.NoError(t, err)
+		failed := 0
+		for k := 1; k < 8; k++ {
+			for range 2 {
+				faults.Reset()
+				faults.FailAt(faultstore.Read, k)
+				switch got, err := x.Count(t.Context(), e); {
+				case faults.Count(faultstore.Read) >= k:
+					require.ErrorIs(t, err, faultstore.Err, one.query)
+					failed++
+				default:
+					require.NoError(t, err)
+					require.Equal(t, one.rows, got, one.query)
+				}
+			}
+		}
+		require.NotZero(t, failed)
+		require.Zero(t, faults.Count(faultstore.Read), one.query)
 		require.NoError(t, x.Close())
 	}
 }

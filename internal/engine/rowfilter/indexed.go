@@ -77,9 +77,9 @@ func (f *Stripe) take(all *Stripe) bool {
 	for n, known := range all.known {
 		f.known[n] = &source.Answer{Maybe: cut(known.Maybe), True: cut(known.True)}
 	}
-	f.Maybe = cut(all.Maybe).Listed()
+	f.Maybe = cut(all.Maybe)
 	if f.Sure = f.Maybe; !all.Decided() {
-		f.Sure = cut(all.Sure).Listed()
+		f.Sure = cut(all.Sure)
 	}
 	for _, step := range all.Steps {
 		f.trace(step.Source, step.Note)

@@ -73,6 +73,18 @@ type onlyEntry struct{ column, entry int }
 
 // Stripe asks the sources of a stripe one after the other, until all rows are decided.
 func (f *Filter) Stripe(ctx context.Context, st table.Stripe, o Options) (*Stripe, error) {
+	s, err := f.askedStripe(ctx, st, o)
+	if err != nil {
+		return nil, err
+	}
+	if s.Maybe = s.Maybe.Listed(); s.Decided() { // once, for all columns
+		s.Sure = s.Maybe
+	}
+	s.Sure = s.Sure.Listed()
+	return s, nil
+}
+
+func (f *Filter) askedStripe(ctx context.Context, st table.Stripe, o Options) (*Stripe, error) {
 	s := f.newStripe(st.Rows())
 	s.stripe = st
 	s.bytes = sync.OnceValues(func() (storage.Prefetched, error) {

@@ -28,6 +28,9 @@ type flipped struct {
 }
 
 func (b *flipped) word(i int) uint64 {
+	if i+64 <= b.Len && b.Off&7 == 0 {
+		return binary.LittleEndian.Uint64(b.Data[(b.Off+i)>>3:]) ^ b.flip
+	}
 	return (b.Word(i) ^ b.flip) & (^uint64(0) >> max(64-(b.Len-i), 0))
 }
 

@@ -278,7 +278,12 @@ func (s Set) NumRanges() int {
 func (s Set) Rows() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		s := s.Listed()
-		for i := range s.spans() {
+		for _, row := range s.rows {
+			if !yield(s.by + int64(row)) {
+				return
+			}
+		}
+		for i := range s.ranges {
 			r := s.span(i)
 			for row := r.From; row < r.To; row++ {
 				if !yield(row) {

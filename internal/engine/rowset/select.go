@@ -125,7 +125,21 @@ func PickBytes(values []byte, width int, rows Set) {
 
 // PickBits copies the bits of the rows to dst, from bit at on, and counts the clear ones. The bits may be those of dst from bit at on.
 func PickBits(dst []byte, at int, src bitmap.Bits, rows Set) (clear int) {
-	for r := range rows.Ranges() {
+	rows = rows.Listed()
+	by := int(rows.by)
+	for rest := rows.rows; len(rest) > 0; {
+		some := rest[:min(len(rest), 64)]
+		rest = rest[len(some):]
+		w := uint64(0)
+		for i, row := range some {
+			w |= uint64(bitmap.Bit(src.At(by+int(row)))) << i
+		}
+		clear += len(some) - bits.OnesCount64(w)
+		bitmap.PutWord(dst, at, w, len(some))
+		at += len(some)
+	}
+	for i := range rows.ranges {
+		r := rows.span(i)
 		bits := src.Slice(int(r.From), int(r.To))
 		clear += bits.Nulls()
 		bits.CopyTo(dst, at)

@@ -1,12 +1,14 @@
 package rowset_test
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
@@ -40,5 +42,35 @@ func TestSelect(t *testing.T) {
 		found, ok := got.Indices(set)
 		require.True(t, ok)
 		require.Equal(t, places, append([]int64(nil), found...))
+	})
+}
+
+// TestPickBits picks bits of ranges, of single rows and of bits, to any place.
+func TestPickBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := bitmap.Bits{Data: rapid.SliceOfN(rapid.Byte(), 40, 40).Draw(t, "bits"), Off: rapid.IntRange(0, 9).Draw(t, "off"), Len: 300}
+		if rapid.Bool().Draw(t, "all") {
+			src = bitmap.All(300)
+		}
+		member := rapid.SliceOfN(rapid.Byte(), 37, 37).Draw(t, "rows")
+		if rapid.Bool().Draw(t, "few") {
+			for i := range member {
+				member[i] &= 1 << (i % 8)
+			}
+		}
+		rows := rowset.FromBits(member, 0, 296, 0)
+		if rapid.Bool().Draw(t, "dense") {
+			rows = rowset.Dense(member, 0)
+		}
+		at := rapid.IntRange(0, 70).Draw(t, "at")
+		dst := bytes.Repeat([]byte{0xa5}, 50)
+		want, zeros, k := bytes.Clone(dst), 0, at
+		for row := range rows.Rows() {
+			bitmap.PutWord(want, k, uint64(bitmap.Bit(src.At(int(row)))), 1)
+			zeros += bitmap.Bit(!src.At(int(row)))
+			k++
+		}
+		require.Equal(t, zeros, rowset.PickBits(dst, at, src, rows))
+		require.Equal(t, want, dst)
 	})
 }

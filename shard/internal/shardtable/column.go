@@ -51,16 +51,16 @@ func writeLayout(h *maphash.Hash, c *table.Column) {
 }
 
 func (t *Table) isOpen(index int, c *table.Column) bool {
-	_, ok := t.columns.Get(keyOf(index, c))
-	return ok
+	return t.cache.Has(keyOf(index, c))
 }
 
 // Open implements [table.Stripe].
 func (s tableStripe) Open(ctx context.Context, col *table.Column, keep bool, prefetched func() (storage.Prefetched, error)) (table.ColumnReader, error) {
 	t := s.table
 	key := keyOf(s.Index(), col)
-	if c, ok := t.columns.Get(key); ok {
-		t.columns.Resize(key, c.Size()) // it grows by the dictionaries that it reads
+	if v, ok := t.cache.Get(key); ok {
+		c := v.(*read.Column)
+		t.cache.Resize(key, c.Size()) // it grows by the dictionaries that it reads
 		return c, nil
 	}
 	have, err := prefetched() // reads descriptors, too
@@ -83,7 +83,7 @@ func (s tableStripe) Open(ctx context.Context, col *table.Column, keep bool, pre
 		return nil, err
 	}
 	if keep {
-		t.columns.Put(key, c, c.Size())
+		t.cache.Put(key, c, c.Size())
 	}
 	return c, nil
 }

@@ -30,7 +30,7 @@ import (
 // Options are the options of [New]. The zero value selects the defaults.
 type Options struct {
 	Types              arrowmap.ReadOptions // chooses Arrow types of columns without annotations
-	CacheBytes         int64                // size of the cache of open columns, by default 32 MiB
+	CacheBytes         int64                // half the size of the cache of open columns and blocks, by default 32 MiB
 	MaxBlockBytes      int64                // see read.Options
 	MaxDictionaryBytes int64
 	IndexError         func(err error) // called for each index that cannot be asked; it may be nil
@@ -46,7 +46,7 @@ type Table struct {
 	o      Options
 
 	projections table.Projections
-	columns     *lru.Cache[columnKey, *read.Column] // open columns
+	cache       *lru.Cache[any, any] // open columns by columnKey, and kept blocks
 	kept        *read.Kept
 	visible     *lru.Cache[int, *rowset.Set] // of stripes, nil for all rows
 	marker      func() (*schema.Node, error) // of deleted records
@@ -62,7 +62,8 @@ type Table struct {
 // New returns the table of an open shard. The caller closes the shard.
 func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
 	o.CacheBytes = cmp.Or(o.CacheBytes, defaultCacheBytes)
-	t := &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), kept: read.NewKept(2 * o.CacheBytes), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
+	cache := lru.New[any, any](2 * o.CacheBytes)
+	t := &Table{file: f, schema: s, o: o, cache: cache, kept: read.NewKept(cache, o.CacheBytes/2), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
 	t.references = reference.NewFiles(func(ctx context.Context) (*table.Projection, error) { return t.Project(ctx, nil) })
 	return t
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -31,14 +32,14 @@ type Options struct {
 	// Prefetched has bytes that were read before, for several columns at once; others
 	// are read when they are needed. An open column does not keep them.
 	Prefetched storage.Prefetched
-	Kept       *Kept // for blocks that few rows are read of, of many columns; nil: none are kept
+	Kept       *Kept // of many columns; nil: no blocks are kept
 }
 
-// Kept is blocks that few rows were read of.
+// Kept are blocks of texts that reads of few rows and searches have parsed.
 type Kept = work.Kept
 
-// NewKept has room for about limit bytes of blocks.
-func NewKept(limit int64) *Kept { return work.NewKept(limit) }
+// NewKept keeps blocks of up to most bytes in a cache, which may have other things, too.
+func NewKept(cache *lru.Cache[any, any], most int64) *Kept { return work.NewKept(cache, most) }
 
 // Column reads one column of a stripe as Arrow arrays. It is safe for concurrent use. It is a [table.ColumnReader], and a [table.DictionaryReader],
 // [table.NumberFinder], [table.NullFinder], [table.Owner], [table.LengthReader] and [table.BlockFinder]. The options of reads may be nil. An error about a value of a flat column is a [table.RowError].

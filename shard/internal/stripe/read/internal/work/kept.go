@@ -16,10 +16,10 @@ import (
 // hundred times as long as making a line, and ten times as long as deciding about its patterns. A block is kept when it is asked for the second time, so that
 // reads here and there keep nothing. Many goroutines may use it, of which one at a time has a block. A nil Kept keeps nothing.
 type Kept struct {
-	blocks  *lru.Cache[keptKey, *keptBlock]
-	most    int64         // bytes of a block
-	last    atomic.Uint64 // number of a buffer
-	largest atomic.Int64  // bytes of a block so far
+	cache   *lru.Cache[any, any] // of *keptBlock by keptKey, nil for a block that was asked for once
+	most    int64                // bytes of a block
+	last    atomic.Uint64        // number of a buffer
+	largest atomic.Int64         // bytes of a block so far
 	refused atomic.Int64
 }
 
@@ -34,10 +34,8 @@ type keptBlock struct {
 	size   int64
 }
 
-// NewKept keeps about limit bytes.
-func NewKept(limit int64) *Kept {
-	return &Kept{blocks: lru.New[keptKey, *keptBlock](limit), most: limit / 4}
-}
+// NewKept keeps blocks of up to most bytes in a cache, which may have other things, too.
+func NewKept(cache *lru.Cache[any, any], most int64) *Kept { return &Kept{cache: cache, most: most} }
 
 // Buffer is a number for the blocks of one more buffer.
 func (k *Kept) Buffer() uint64 {
@@ -61,7 +59,9 @@ type Parsed struct {
 func (f *Parsed) Known(p *blocks.Part) bool {
 	if f.Kept != nil {
 		f.key = keptKey{f.Buffer, p.First}
-		f.block, f.asked = f.Kept.blocks.Remove(f.key)
+		var v any
+		v, f.asked = f.Kept.cache.Remove(f.key)
+		f.block, _ = v.(*keptBlock)
 	}
 	return f.block != nil
 }
@@ -93,7 +93,7 @@ func (f *Parsed) Use(raw []byte, own *bytestring.Scratch, parse func([]byte, *by
 // admits reports whether one more block is to be kept: if others are to go for it, seldom, as more blocks than there is room for are better not kept in turn.
 func (k *Kept) admits() bool {
 	const every = 32
-	return k.blocks.Room() > k.largest.Load() || k.refused.Add(1)%every == 0
+	return k.cache.Room() > k.largest.Load() || k.refused.Add(1)%every == 0
 }
 
 // put keeps a block, or that it was asked for if b is nil.
@@ -109,7 +109,7 @@ func (k *Kept) put(key keptKey, b *keptBlock) {
 			b, size = nil, mark
 		}
 	}
-	k.blocks.Put(key, b, size)
+	k.cache.Put(key, b, size)
 }
 
 // span is memory from an address up to another.
