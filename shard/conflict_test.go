@@ -183,6 +183,29 @@ func TestChangesInTurn(t *testing.T) {
 	require.Greater(t, anew*step, 200)
 }
 
+// Of three that add an index at once, one does, and the others find an equal one.
+func TestEqualIndexesAtOnce(t *testing.T) {
+	location := editable(t, 600, shard.WriterOptions{StripeRows: 250})
+	for _, d := range []shard.IndexDefinition{{Columns: []string{"text"}}, {Columns: []string{"id"}, Type: shard.HashIndex, PerStripe: true}} {
+		failed := make(chan error)
+		for range 3 {
+			go func() { failed <- shard.AddIndex(t.Context(), location, shard.EditOptions{}, d) }()
+		}
+		for range 3 {
+			require.NoError(t, <-failed)
+		}
+	}
+	other := shard.IndexDefinition{Columns: []string{"text"}, Properties: []shard.Property{{Name: "coarse", Value: int64(16)}}}
+	require.NoError(t, shard.AddIndex(t.Context(), location, shard.EditOptions{}, other))
+	s, err := shard.Open(t.Context(), location, shard.OpenOptions{})
+	require.NoError(t, err)
+	defer s.Close()
+	all, err := s.CheckIndexes(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all, 1+3+1) // of the text, of each stripe, and one of other properties
+	requireIntact(t, location)
+}
+
 // Of ten writers at once, each has its change in the shard, or gets the error that others were faster, and has not.
 func TestTenWriters(t *testing.T) {
 	location := editable(t, 600, shard.WriterOptions{StripeRows: 250})

@@ -319,7 +319,7 @@ func TestDamagedIndex(t *testing.T) {
 		want[where], _ = rowsWhere(t, location, where, OpenOptions{}, Indexes)
 	}
 	noted := 0
-	check := func() {
+	check := func(inHeader bool) {
 		for where, rows := range want {
 			got, unusable := rowsWhere(t, location, where, OpenOptions{}, 0)
 			require.Equal(t, rows, got, where)
@@ -328,17 +328,24 @@ func TestDamagedIndex(t *testing.T) {
 		rep, err := Verify(t.Context(), location, OpenOptions{}, provider.VerifyOptions{})
 		require.NoError(t, err)
 		require.False(t, rep.OK() && len(rep.Notes) == 0)
+		s, err := Open(t.Context(), location, OpenOptions{})
+		require.NoError(t, err)
+		defer s.Close()
+		all, err := s.CheckIndexes(t.Context())
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.Equal(t, inHeader, all[0].Err == nil) // the header of the file is none of the index
 	}
 	for i := 0; i < 8*len(whole); i += 8*len(whole)/12 + 1 {
 		b := bytes.Clone(whole)
 		b[i/8] ^= 1 << (i % 8)
 		require.NoError(t, os.WriteFile(files[0], b, 0o666))
-		check()
+		check(i < 64)
 	}
 	require.NoError(t, os.WriteFile(files[0], whole[:len(whole)/2], 0o666))
-	check()
+	check(false)
 	require.NoError(t, os.Remove(files[0]))
-	check()
+	check(false)
 	require.Positive(t, noted)
 	n, err := RebuildIndex(t.Context(), location, EditOptions{}, func(x Index) bool { return x.Err != nil })
 	require.NoError(t, err)
@@ -409,8 +416,11 @@ func TestAddIndexConcurrently(t *testing.T) {
 	_, err := DropIndex(t.Context(), location, EditOptions{}, func(Index) bool { return true })
 	require.Error(t, err)
 	require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, lineIndexes[0]))
+	added := int64(1)
 	_, err = DropIndex(t.Context(), location, EditOptions{}, func(Index) bool {
-		require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, lineIndexes[1]))
+		added++
+		d := IndexDefinition{Columns: lineIndexes[0].Columns, Properties: []Property{{Name: "coarse", Value: added}}}
+		require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, d))
 		return true
 	})
 	require.ErrorIs(t, err, storage.ErrChanged)

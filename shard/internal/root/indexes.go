@@ -17,7 +17,8 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
 )
 
-// AddIndexes is the root with new indexes of a table, which is read as an Arrow schema.
+// AddIndexes is the root with new indexes of a table, which is read as an Arrow schema. One that the root has already is not built again; if it has all, the error is
+// [ErrNoChange].
 func (r Root) AddIndexes(t *shardtable.Table, s *arrow.Schema, definitions []indexing.Definition, o indexing.Options) (Root, error) {
 	var plans []*indexing.Plan
 	for _, d := range definitions {
@@ -30,14 +31,29 @@ func (r Root) AddIndexes(t *shardtable.Table, s *arrow.Schema, definitions []ind
 	if r.Change = "add index"; len(plans) != 1 {
 		r.Change = fmt.Sprintf("add %d %s", len(plans), text.Plural(len(plans), "index"))
 	}
-	return r.WithIndexes(func(stripe int, all []Index) ([]Index, error) {
+	had, added := false, false
+	r, err := r.WithIndexes(func(stripe int, all []Index) ([]Index, error) {
 		for _, p := range plans {
-			if p.PerStripe == (stripe != fault.None) {
-				all = append(all, r.JoinStripes(p, ToBuild(p, t, stripe, o), o))
+			if p.PerStripe != (stripe != fault.None) {
+				continue
 			}
+			if find(all, p) >= 0 {
+				had = true
+				continue
+			}
+			all, added = append(all, r.JoinStripes(p, ToBuild(p, t, stripe, o), o)), true
 		}
 		return all, nil
 	})
+	if err == nil && had && !added {
+		err = ErrNoChange
+	}
+	return r, err
+}
+
+// find is the place of a stored index of the definition of a plan, or below 0.
+func find(all []Index, p *indexing.Plan) int {
+	return slices.IndexFunc(all, func(x Index) bool { return x.Build == nil && index.SameDefinition(x.Descriptor, p.Descriptor) })
 }
 
 // ReplaceIndexes is the root without the indexes that choose returns true for, or with rebuild with new ones of the same definitions behind those that stay; n is their
@@ -102,7 +118,7 @@ func Join(p *indexing.Plan, all []Index, o indexing.Options, build func(context.
 func (r *Root) JoinStripes(p *indexing.Plan, built Index, o indexing.Options) Index {
 	var all []Index
 	for _, s := range r.Stripes {
-		i := slices.IndexFunc(s.Indexes, func(x Index) bool { return x.Build == nil && index.SameDefinition(x.Descriptor, p.Descriptor) })
+		i := find(s.Indexes, p)
 		if i < 0 || p.PerStripe {
 			return built
 		}
