@@ -17,7 +17,6 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/arrow/texts"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/ranking"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/postings"
@@ -294,11 +293,7 @@ func (termKind) Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts 
 type termIndex struct {
 	*term.Index
 	settings termSettings
-
-	mu   sync.Mutex
-	last lastFound
-
-	lengths scored.Lengths
+	lengths  scored.Lengths
 }
 
 func (x *termIndex) Identity() uint64 { return x.Hash }
@@ -317,7 +312,7 @@ func (x *termIndex) Ask(ctx context.Context, c Condition, all rowset.Set) (maybe
 	if exact { // the index decides without a value
 		most = math.MaxInt64
 	}
-	f, err := x.find(ctx, c, q.need, most)
+	f, err := x.lookUp(ctx, c.Field, q.need, most)
 	if err != nil || f == nil {
 		return all, sure, err
 	}
@@ -339,41 +334,6 @@ type found struct {
 	entries  []term.Entry
 	joined   *rowset.Set
 	rows     int64 // of lists at most
-}
-
-// find looks up the terms of a question. It returns nil if that would take longer than to look at the values. Stripes ask the same
-// question one after the other, so the last one is remembered.
-func (x *termIndex) find(ctx context.Context, c Condition, n *need, most int64) (*found, error) {
-	text, isText := c.Parts[0].Test.(*predicate.Text) // others are not to be compared
-	isText = isText && len(c.Parts) == 1
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if isText && x.last.test == text && x.last.field == c.Field {
-		return x.last.found, nil
-	}
-	f, err := x.lookUp(ctx, c.Field, n, most)
-	if err == nil && isText && (f == nil || f.numEntries() <= maxRemembered) {
-		x.last = lastFound{text, c.Field, f}
-	}
-	return f, err
-}
-
-// lastFound is the terms found for a test.
-type lastFound struct {
-	test  *predicate.Text
-	field int
-	found *found
-}
-
-// maxRemembered is how many entries are kept: each keeps its block in memory.
-const maxRemembered = 256
-
-func (f *found) numEntries() int {
-	n := len(f.entries)
-	for _, one := range slices.Concat(f.all, f.any) {
-		n += one.numEntries()
-	}
-	return n
 }
 
 // total is the number of rows of lists.
