@@ -206,8 +206,7 @@ func BenchmarkDecode(b *testing.B) {
 			typ = column.Uint64
 		}
 		c := columnOf(typ, rows(nulls, values[dense]), false)
-		data, ok, err := e.AppendKind(nil, c, k)
-		require.NoError(b, err)
+		data, ok := inKind(b, e, c, k)
 		require.True(b, ok)
 		b.Run(k.String(), func(b *testing.B) {
 			c, err := d.Decode(data, "c", typ, n, plain)

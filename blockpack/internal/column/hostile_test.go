@@ -46,9 +46,7 @@ func examples(t testing.TB) (all []example) {
 				}
 			}
 			for k := column.Dictionary; k <= allKinds; k++ {
-				data, ok, err := e.AppendKind(nil, columnOf(typ, rows, false), k)
-				require.NoError(t, err)
-				if ok {
+				if data, ok := inKind(t, e, columnOf(typ, rows, false), k); ok {
 					all = append(all, example{fmt.Sprintf("%s %s %d", typ, k, nulls), typ, len(rows), data})
 				}
 			}
@@ -242,17 +240,17 @@ func TestChecksums(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rows := make([]any, 2000)
 	for row := range rows {
-		rows[row] = string(binary.LittleEndian.AppendUint64(nil, r.Uint64()))
+		rows[row] = r.Uint64()
 	}
-	data, ok, err := new(encode.Encoder).AppendKind(nil, columnOf(column.Bytes, rows, false), column.XORBytes)
+	data, ok, err := new(encode.Encoder).AppendKind(nil, columnOf(column.Uint64, rows, false), column.DeltaUint64)
 	require.NoError(t, err)
 	require.True(t, ok)
-	const frame = 2 + 4 + 4 + 13 + 4
+	const frame = 2 + 4 + 4 + 13 + 8 + 1 + 4
 	var d column.Decoder
 	for at := frame + 10; at < len(data); at += sweep.Step(211) {
 		flipped := slices.Clone(data)
 		flipped[at] ^= 4
-		_, err := d.Decode(flipped, "c", column.Bytes, len(rows), plain)
+		_, err := d.Decode(flipped, "c", column.Uint64, len(rows), plain)
 		require.Error(t, err, "byte %d", at)
 	}
 }

@@ -28,7 +28,6 @@ type Encoder struct {
 	runs     int     // of equal codes
 	deltas   [2]part // of kinds 12 and 13
 	offsets  deltaOffsets
-	xor      part
 	prefixes prefixParts
 	sample   []byte
 }
@@ -64,8 +63,8 @@ func (e *Encoder) Append(dst []byte, c *column.Column) (out []byte, kind column.
 	return e.append(dst, e.label(kind)), e.label(kind), nil
 }
 
-// AppendKind appends the data of c in a kind. ok is false if that cannot hold it, or only for some readers: strings are
-// not written in kinds for bytes, nor values of different length in XORBytes.
+// AppendKind appends the data of c in a kind. ok is false if that cannot hold it, or only for some readers, as strings in kinds for bytes, and for
+// XORBytes, which spares next to nothing beside PrefixBytes.
 func (e *Encoder) AppendKind(dst []byte, c *column.Column, k column.Kind) (out []byte, ok bool, err error) {
 	defer func() { e.c = nil }()
 	if err := e.begin(c); err != nil || !writable(k, c.Type) {
@@ -85,6 +84,8 @@ func writable(k column.Kind, t column.Type) bool {
 		return true
 	case column.DeltaUint64:
 		return t == column.Uint64
+	case column.XORBytes, column.SparseXORBytes:
+		return false
 	}
 	return t == column.Bytes
 }
@@ -101,7 +102,7 @@ func candidates(t column.Type) []column.Kind {
 }
 
 var (
-	bytesKinds = []column.Kind{column.SparseInlineBytes, column.InlineBytes, column.PrefixBytes, column.XORBytes, column.Dictionary, column.SparseDictionary, column.SparseRLEIndexes,
+	bytesKinds = []column.Kind{column.SparseInlineBytes, column.InlineBytes, column.PrefixBytes, column.Dictionary, column.SparseDictionary, column.SparseRLEIndexes,
 		column.DeltaDictionary, column.SparseDeltaDictionary}
 	uint64Kinds = []column.Kind{column.DeltaUint64, column.Dictionary, column.SparseDictionary, column.SparseRLEIndexes}
 )
@@ -109,7 +110,7 @@ var (
 // label is the kind to write for one of two that are equal in size: the dense one, unless most rows are null.
 func (e *Encoder) label(k column.Kind) column.Kind {
 	switch sparse := 2*e.count < e.c.Rows; {
-	case sparse && (k == column.XORBytes || k == column.PrefixBytes):
+	case sparse && k == column.PrefixBytes:
 		return k + 1
 	case !sparse && k == column.SparseRLEIndexes && e.count > 0:
 		return column.RLEIndexes
@@ -137,14 +138,14 @@ func (e *Encoder) begin(c *column.Column) error {
 	e.release()
 	e.presence = appendPresence(e.presence[:0], c.Present, c.Rows)
 	e.dict.done, e.dict.numbered, e.dict.sorted = false, false, false
-	e.offsets.done, e.xor.done, e.prefixes.done = false, false, false
+	e.offsets.done, e.prefixes.done = false, false
 	e.deltas[0].done, e.deltas[1].done = false, false
 	return nil
 }
 
 // release gives up memory of an uncommonly large column.
 func (e *Encoder) release() {
-	for _, p := range []*part{&e.dict.part, &e.deltas[0], &e.deltas[1], &e.offsets.part, &e.xor} {
+	for _, p := range []*part{&e.dict.part, &e.deltas[0], &e.deltas[1], &e.offsets.part} {
 		p.plain, p.data = column.Kept(p.plain), column.Kept(p.data)
 	}
 	p := &e.prefixes
@@ -165,8 +166,6 @@ func (e *Encoder) size(k column.Kind, limit int) (int, error) {
 		return e.inlineSize(k), nil
 	case column.DeltaUint64:
 		return e.deltaSize()
-	case column.XORBytes, column.SparseXORBytes:
-		return e.xorSize(limit)
 	case column.PrefixBytes, column.SparsePrefixBytes:
 		return e.prefixSize()
 	}
@@ -181,8 +180,6 @@ func (e *Encoder) append(dst []byte, k column.Kind) []byte {
 		return e.appendInline(dst, k)
 	case column.DeltaUint64:
 		return e.appendDelta(dst)
-	case column.XORBytes, column.SparseXORBytes:
-		return appendSection(e.appendRows(dst), e.xor.data)
 	case column.PrefixBytes, column.SparsePrefixBytes:
 		return appendSection(appendSection(e.appendRows(dst), e.prefixes.dict), e.prefixes.suffixes)
 	}
@@ -357,45 +354,4 @@ func (e *Encoder) sampleSize(sample []byte) (int, error) {
 	var err error
 	e.sample, err = e.compress(e.sample[:0], sample)
 	return len(e.sample), err
-}
-
-// xorSize is the size of kinds 8 and 9. They are for values of one length: readers differ on others.
-func (e *Encoder) xorSize(limit int) (int, error) {
-	if !e.xor.done {
-		p := &e.xor
-		p.plain = p.plain[:0]
-		var last []byte
-		for i := range e.count {
-			value := e.bytes(i)
-			if i > 0 && len(value) != len(last) {
-				return impossible, nil
-			}
-			p.plain = appendSection(p.plain, value)
-			column.XOR(p.plain[len(p.plain)-len(value):], last)
-			last = value
-		}
-		if limit != impossible {
-			if loses, err := e.xorLoses(len(last)); loses || err != nil {
-				return impossible, err
-			}
-		}
-		if err := p.compress(e); err != nil {
-			return 0, err
-		}
-	}
-	return 2 + e.rowsSize() + 4 + len(e.xor.data), nil
-}
-
-// xorLoses compares samples of kinds 8 and 10, whose payloads have nearly the same layout.
-func (e *Encoder) xorLoses(length int) (bool, error) {
-	if len(e.xor.plain) < sampleMin || len(e.prefixes.plain) != 1+e.count*(1+4+length) {
-		return false, nil
-	}
-	n := e.count / sampleParts
-	size, err := e.sampleSize(e.xor.plain[:n*(4+length)])
-	if err != nil {
-		return false, err
-	}
-	other, err := e.sampleSize(e.prefixes.plain[:1+n*(1+4+length)])
-	return size > other+other/50, err
 }
