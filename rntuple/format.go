@@ -178,12 +178,3 @@ func (o Options) openIn(ctx context.Context, r storage.Reader, in provider.Input
 	}
 	return &tablefile.File{Table: t, Prepare: t.Prepare}, nil
 }
-
-// open opens the ntuple at a path of a file. It reads directories, anchor, header and footer.
-func (o Options) open(ctx context.Context, r storage.Reader, path string) (*read.Table, error) {
-	f, err := rootfile.Open(ctx, read.Count(r))
-	if err != nil {
-		return nil, err
-	}
-	return read.Open(ctx, f, path, o.read())
-}

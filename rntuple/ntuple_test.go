@@ -22,6 +22,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/take"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/rntuple/internal/read"
+	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/provider"
@@ -44,7 +45,11 @@ type ntuple struct{ *read.Table }
 
 // open opens the ntuple at a path of a file.
 func open(ctx context.Context, file []byte, path string, o Options) (ntuple, error) {
-	t, err := o.open(ctx, storage.FromBytes("x.root", file), path)
+	f, err := rootfile.Open(ctx, read.Count(storage.FromBytes("x.root", file)))
+	if err != nil {
+		return ntuple{}, err
+	}
+	t, err := read.Open(ctx, f, path, o.read())
 	return ntuple{t}, err
 }
 

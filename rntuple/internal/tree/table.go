@@ -92,7 +92,8 @@ func Open(ctx context.Context, file *rootfile.File, object rootfile.Object, o Op
 	}
 	meta := arrow.NewMetadata([]string{"ttree.name", "ttree.title"}, []string{tree.text("fName"), strings.ToValidUTF8(tree.text("fTitle"), "?")})
 	t.arrow = arrow.NewSchema(fs, &meta)
-	return t, t.divide()
+	t.divide()
+	return t, nil
 }
 
 // readable leaves out branches of whole objects whose first basket has something else: classes may have streamers of their own, which a file does not
@@ -150,7 +151,7 @@ func (f *field) branches(c *table.Column, all []*branch) []*branch {
 }
 
 // divide makes stripes: they end where baskets of all branches do.
-func (t *Table) divide() error {
+func (t *Table) divide() {
 	ends := map[int64]int{}
 	var all []*branch
 	for _, f := range t.tops {
@@ -172,7 +173,6 @@ func (t *Table) divide() error {
 	if slices.Sort(t.stripes); t.entries > 0 {
 		t.stripes = append(t.stripes, t.entries)
 	}
-	return nil
 }
 
 // Skipped are the branches that are left out.
