@@ -308,7 +308,7 @@ func (x *termIndex) Ask(ctx context.Context, c Condition, all rowset.Set) (maybe
 	if q.need == nil || q.not && !exact {
 		return all, sure, nil
 	}
-	most := x.total()
+	most := (x.Rows + int64(x.Coarse) - 1) / int64(x.Coarse) // rows of lists
 	if exact { // the index decides without a value
 		most = math.MaxInt64
 	}
@@ -335,9 +335,6 @@ type found struct {
 	joined   *rowset.Set
 	rows     int64 // of lists at most
 }
-
-// total is the number of rows of lists.
-func (x *termIndex) total() int64 { return (x.Rows + int64(x.Coarse) - 1) / int64(x.Coarse) }
 
 // What takes how long, in nanoseconds. They are compared with each other only.
 const (

@@ -50,10 +50,6 @@ func writeLayout(h *maphash.Hash, c *table.Column) {
 	}
 }
 
-func (t *Table) isOpen(index int, c *table.Column) bool {
-	return t.cache.Has(keyOf(index, c))
-}
-
 // Open implements [table.Stripe].
 func (s tableStripe) Open(ctx context.Context, col *table.Column, keep bool, prefetched func() (storage.Prefetched, error)) (table.ColumnReader, error) {
 	t := s.table

@@ -29,7 +29,7 @@ type tableStripe struct {
 func (s tableStripe) PrefetchMetadata(ctx context.Context, columns []table.Column) error {
 	var ids []uint32
 	for i := range columns {
-		if !s.table.isOpen(s.Index(), &columns[i]) {
+		if !s.table.cache.Has(keyOf(s.Index(), &columns[i])) {
 			ids = appendIDs(ids, &columns[i])
 		}
 	}
@@ -110,7 +110,7 @@ var partsOf = [...]blocks.Parts{table.ToOpen: blocks.ToOpen, table.ToFilter: blo
 // RangesToOpen implements [table.Stripe].
 func (s tableStripe) RangesToOpen(ctx context.Context, columns []table.Column, parts table.Parts, limit int64) (ranges []storage.ByteRange, err error) {
 	for i := range columns {
-		if parts != table.AllValues && s.table.isOpen(s.Index(), &columns[i]) {
+		if parts != table.AllValues && s.table.cache.Has(keyOf(s.Index(), &columns[i])) {
 			continue
 		}
 		var x *reference.Column
