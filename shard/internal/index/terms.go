@@ -309,7 +309,7 @@ func (x *termIndex) Ask(ctx context.Context, c Condition, all rowset.Set) (maybe
 		return all, sure, nil
 	}
 	most := (x.Rows + int64(x.Coarse) - 1) / int64(x.Coarse) // rows of lists
-	if exact { // the index decides without a value
+	if exact {                                               // the index decides without a value
 		most = math.MaxInt64
 	}
 	f, err := x.lookUp(ctx, c.Field, q.need, most)
