@@ -114,8 +114,7 @@ func (s *Shard) CheckIndexes(ctx context.Context) ([]Index, error) {
 // AddIndex builds indexes of a shard, and attaches them: it publishes a new root that refers to the same data. None of these is
 // written again. The data of a shard in a single file remains in that file, which gets another name, so that the shard
 // consists of several files from then on. Readers that have the shard open go on with the old root. An index of the whole shard is joined of those that all its
-// stripes have of the same definition, without reading the columns, where that is possible. An index that the shard has already, of the same type, columns and
-// properties, is not built again.
+// stripes have of the same definition, without reading the columns, where that is possible. One of a definition that the shard has already is not built again.
 //
 // Whatever fails, the old shard stays as it is. If it was replaced meanwhile, the indexes are built anew of the new shard; after several attempts the error wraps
 // [storage.ErrChanged].
