@@ -52,8 +52,8 @@ type OpenOptions struct {
 }
 
 // Table is one or several inputs as one table. Several goroutines may use it at the same time, unless its only input is a
-// pipe, which can be read once. It holds temporary copies of pipes, what its outlines read, and if it is one shard in a local file, what
-// was parsed of this, within the shard.OpenOptions.CacheBytes of its format.
+// pipe, which can be read once. It holds temporary copies of pipes, what its outlines read, and if it is one shard, what
+// was parsed of this, within the shard.OpenOptions.CacheBytes of its format. Each question asks the store once whether the only input is still the one that is open.
 type Table struct {
 	o         OpenOptions
 	find      inputs.Finder
@@ -64,9 +64,7 @@ type Table struct {
 	lock    sync.Mutex
 	formats []provider.Format // of the locations, once they were opened
 	schema  *arrow.Schema     // of all columns, once it was asked for
-	kept    []io.Closer       // what outlines read; nil ones are ignored
-	alone   *provider.Input   // the only input, if it stays open
-	closed  bool
+	kept    []io.Closer       // what outlines read, and the only input; nil ones are ignored
 }
 
 // Open opens the tables at locations as one, with default options.
@@ -83,7 +81,11 @@ func OpenWith(ctx context.Context, o OpenOptions, locations ...string) (t *Table
 	if t.o.Warning = say(o.Warning); o.Warning == nil {
 		t.o.Warning = t.o.Notice
 	}
-	t.find = inputs.Finder{Formats: provider.Registered().With(o.Formats...), Format: o.Format, Table: o.Table, Stdin: o.Stdin, Notice: t.o.Warning, Versions: inputs.NewVersions(o.Versions), Kept: new(inputs.Kept)}
+	t.find = inputs.Finder{Formats: provider.Registered().With(o.Formats...), Format: o.Format, Table: o.Table, Stdin: o.Stdin, Notice: t.o.Warning, Versions: inputs.NewVersions(o.Versions), Kept: inputs.KeptOf(ctx)}
+	if t.find.Kept == nil {
+		t.find.Kept = inputs.NewKept(1)
+		t.kept = append(t.kept, t.find.Kept)
+	}
 	if len(o.Beside) > 0 {
 		if err := t.openBeside(ctx, locations); err != nil {
 			return nil, errors.Join(err, t.Close())
@@ -185,28 +187,15 @@ func (t *Table) part(ctx context.Context, i int) (tables.Part, error) {
 	return part, nil
 }
 
-// input opens input i, which is at a location of find, and keeps its format. A table of one file keeps it open, so that it is parsed once for all questions.
+// input opens input i, which is at a location of find, and keeps its format.
 func (t *Table) input(ctx context.Context, find *inputs.Finder, i int, location string) (provider.Input, provider.Format, error) {
-	t.lock.Lock()
-	alone, f := t.alone, t.formats[i]
-	t.lock.Unlock()
-	if alone != nil {
-		in, err := inputs.Again(ctx, *alone)
-		return in, f, err
-	}
 	in, f, err := find.Open(ctx, location)
-	if err != nil {
-		return in, f, err
+	if err == nil {
+		t.lock.Lock()
+		defer t.lock.Unlock()
+		t.formats[i] = f
 	}
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	t.formats[i] = f
-	if len(t.locations) == 1 && t.alone == nil && !t.closed && inputs.MayStay(in) {
-		in.Opened = new(provider.Opened)
-		stays := in
-		t.alone, in.Closer = &stays, nil
-	}
-	return in, f, nil
+	return in, f, err
 }
 
 // Locations are those of the inputs: files of folders and those that patterns match, one by one.
@@ -226,12 +215,9 @@ func (t *Table) Rereadable() bool { return len(t.locations) > 1 || !inputs.IsPip
 // ([provider.Grouped]). Each input begins a group in any case.
 func (t *Table) KeepGroups(of func(provider.Format) bool) { t.union.KeepGroups(of) }
 
-// Close removes temporary files, and closes what outlines read, and the file that stays open.
+// Close removes temporary files, and closes what outlines read, and the file or object that stays open.
 func (t *Table) Close() (err error) {
 	err = errors.Join(seq.CloseAll(t.kept), seq.CloseAll(t.pipes))
-	if t.alone != nil {
-		err = errors.Join(err, t.alone.Opened.Close(), t.alone.Close())
-	}
-	t.kept, t.pipes, t.alone, t.closed = nil, nil, nil, true
+	t.kept, t.pipes = nil, nil
 	return err
 }

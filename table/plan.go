@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -43,6 +44,7 @@ func (t *Table) Plan(ctx context.Context, o ScanOptions) (p *Plan, err error) {
 		return nil, errPositions
 	}
 	end := t.find.Kept.Use()
+	ctx = inputs.Question(ctx)
 	defer func() { err = errors.Join(err, end()) }()
 	src, err := t.Reader(ctx, o) // checks columns and filter
 	if err != nil {

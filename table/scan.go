@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/table/internal/tables"
 	"github.com/amudai/amudai-go/table/provider"
 )
@@ -54,12 +55,14 @@ type Query interface {
 
 // Reader returns the rows of the answer to a question as a source, which tells their schema, and perhaps their number, before
 // the first batch. It belongs to one goroutine. Close it before the table.
-func (t *Table) Reader(ctx context.Context, q Query) (provider.Source, error) { return q.open(ctx, t) }
+func (t *Table) Reader(ctx context.Context, q Query) (provider.Source, error) {
+	return q.open(inputs.Question(ctx), t)
+}
 
 // rows are the batches of the answer to a question.
 func (t *Table) rows(ctx context.Context, q Query) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
-		src, err := q.open(ctx, t)
+		src, err := t.Reader(ctx, q)
 		if err != nil {
 			yield(nil, err)
 			return

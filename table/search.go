@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/internal/query"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/internal/ranked"
@@ -71,7 +72,7 @@ var ErrNoText = searched.ErrNoText
 // Search returns the rows that match a query, in their order or ranked, as [Table.Scan] does. Files with an index of words are asked by it.
 func (t *Table) Search(ctx context.Context, o SearchOptions) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
-		end := t.find.Kept.Use()
+		ctx, end := inputs.Question(ctx), t.find.Kept.Use()
 		s, err := newSearch(o, t)
 		if err == nil {
 			s.yield, s.left = yield, o.Limit

@@ -1,19 +1,30 @@
 package table_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/inputs"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
+	_ "github.com/amudai/amudai-go/storage/http"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -89,6 +100,91 @@ func all[B any](rows func(func(B, error) bool)) (err error) {
 		err = errors.Join(err, e)
 	}
 	return err
+}
+
+// A table of one object asks once a question whether it is the same, and reads its metadata once.
+func TestEachQuestionLooksWhetherTheObjectIsAnother(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n.amudai.shard")
+	writeNumbers(t, path, 2000)
+	var lock sync.Mutex
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		lock.Lock()
+		asked = append(asked, r.Method+" "+r.Header.Get("Range"))
+		lock.Unlock()
+		content, err := os.ReadFile(path)
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("ETag", fmt.Sprintf("%q", strconv.FormatUint(xxhash.Sum64(content), 16)))
+		http.ServeContent(w, r, path, time.Time{}, bytes.NewReader(content))
+	}))
+	defer server.Close()
+	requests := func() (all []string) {
+		lock.Lock()
+		defer lock.Unlock()
+		all, asked = asked, nil
+		return all
+	}
+	location := server.URL + "/n.amudai.shard"
+	tab, err := table.Open(t.Context(), location)
+	require.NoError(t, err)
+	defer tab.Close()
+	questions := []func(tab *table.Table) error{
+		func(tab *table.Table) error { _, err := tab.Count(t.Context(), table.ScanOptions{}); return err },
+		func(tab *table.Table) error {
+			return all(tab.Group(t.Context(), table.GroupOptions{By: "text", Aggregates: "count()"}))
+		},
+		func(tab *table.Table) error {
+			return all(tab.Take(t.Context(), table.TakeOptions{Rows: []int64{7, 1999}}))
+		},
+		func(tab *table.Table) error { _, err := tab.Plan(t.Context(), table.ScanOptions{}); return err },
+		func(tab *table.Table) error { return all(tab.Search(t.Context(), table.SearchOptions{Query: "odd"})) },
+	}
+	for i, ask := range questions {
+		require.NoError(t, ask(tab))
+		first := requests()
+		require.NoError(t, ask(tab))
+		again := requests()
+		t.Log(i, first, again)
+		require.Equal(t, i == 0, slices.ContainsFunc(first, func(r string) bool { return strings.HasPrefix(r, "GET bytes=-") }), "the metadata are read by the first question alone")
+		heads := 0
+		for _, r := range again {
+			if strings.HasPrefix(r, "HEAD") {
+				heads++
+			} else {
+				require.NotContains(t, r, "bytes=-")
+			}
+		}
+		require.Equal(t, 1, heads, "question %d: %s", i, again)
+		require.LessOrEqual(t, len(again), 2)
+	}
+
+	session := inputs.NewKept(1)
+	defer session.Close()
+	ctx := inputs.WithKept(t.Context(), session)
+	rows := func(wants int64) {
+		other, err := table.Open(ctx, location)
+		require.NoError(t, err)
+		defer other.Close()
+		n, err := other.Count(ctx, table.ScanOptions{Filter: filter.Eq(filter.Col("text"), "odd")})
+		require.NoError(t, err)
+		require.Equal(t, wants, n)
+	}
+	rows(1000)
+	requests()
+	rows(1000)
+	require.Equal(t, "HEAD ", requests()[0], "tables of a session share what is open")
+	writeNumbers(t, path, 3000)
+	rows(1500)
+	for i, ask := range questions {
+		require.ErrorIs(t, ask(tab), storage.ErrChanged, i)
+	}
+	require.NoError(t, os.Remove(path))
+	for i, ask := range questions {
+		require.ErrorIs(t, ask(tab), fs.ErrNotExist, i)
+	}
 }
 
 // Questions share what is parsed of a file, at the same time too, and the first of them may be cancelled.

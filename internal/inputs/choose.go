@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ type Finder struct {
 	One     bool             // there is one input, of whose end more is read at first
 	// Versions are compared with those of the inputs; nil if an input may change from one opening to the next.
 	Versions *Versions
-	Kept     *Kept // inputs of stores that are open; may be nil
+	Kept     *Kept // what stays open; nil: nothing
 }
 
 // Open opens a location, and finds its format.
@@ -42,7 +43,7 @@ func (f *Finder) Open(ctx context.Context, location string) (provider.Input, pro
 	if data, name, ok := f.folder(location); ok && (format == "" || format == name) {
 		location, format = data, name
 	}
-	in, name, err := openLocation(ctx, location, f.Stdin, f.Formats, f.One, f.Kept)
+	in, name, err := openLocation(ctx, location, f.Stdin, f.Formats, f.One, cmp.Or(f.Kept, new(Kept)))
 	if err != nil {
 		return in, provider.Format{}, err
 	}

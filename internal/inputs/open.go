@@ -32,9 +32,9 @@ func IsURL(location string) bool {
 // this extension, for finding the format. If no file has the location as its name, the location may end in the
 // path of a table in a file of one of the formats.
 func openLocation(ctx context.Context, location string, stdin io.Reader, formats provider.Formats, only bool, kept *Kept) (in provider.Input, name string, err error) {
-	in, err = open(ctx, location, stdin, tailOf(location, formats, only), kept)
+	in, err = open(ctx, location, stdin, tailOf(location, formats, only), only, kept)
 	if file, path := formats.SplitTable(location); err != nil && file != location {
-		if in, err = open(ctx, file, stdin, tailOf(file, formats, only), kept); err == nil {
+		if in, err = open(ctx, file, stdin, tailOf(file, formats, only), only, kept); err == nil {
 			in.Table, location = path, file
 		}
 	}
@@ -48,7 +48,7 @@ func openLocation(ctx context.Context, location string, stdin io.Reader, formats
 
 // Open opens a location that is no table, such as a list of numbers, as a table is opened: "-" is stdin, and compressed files are decompressed.
 func Open(ctx context.Context, location string, stdin io.Reader) (provider.Input, error) {
-	in, _, err := openLocation(ctx, location, stdin, nil, false, nil)
+	in, _, err := openLocation(ctx, location, stdin, nil, false, new(Kept))
 	return in, err
 }
 
@@ -63,12 +63,12 @@ func tailOf(location string, formats provider.Formats, only bool) int {
 	return tailBytes
 }
 
-func open(ctx context.Context, location string, stdin io.Reader, tail int, kept *Kept) (provider.Input, error) {
+func open(ctx context.Context, location string, stdin io.Reader, tail int, only bool, kept *Kept) (provider.Input, error) {
 	switch {
 	case location == "-":
 		return provider.Input{Name: "stdin", Reader: Interruptible(ctx, stdin), Size: -1}, nil
 	case IsURL(location):
-		return remoteInput(ctx, location, tail, kept)
+		return kept.input(ctx, location, only, func() (*artifact, error) { return openObject(ctx, location, tail) })
 	}
 	info, err := os.Stat(location)
 	switch {
@@ -77,7 +77,7 @@ func open(ctx context.Context, location string, stdin io.Reader, tail int, kept 
 	case info.IsDir():
 		return provider.Input{}, fmt.Errorf("%s is a folder", location)
 	case info.Mode().IsRegular() && info.Size() > 0:
-		return fileInput(ctx, location)
+		return kept.input(ctx, location, only, func() (*artifact, error) { return openFile(ctx, location) })
 	}
 	f, err := OpenFile(ctx, location) // a pipe, or a file of the system without a size
 	if err != nil {
@@ -90,47 +90,20 @@ func open(ctx context.Context, location string, stdin io.Reader, tail int, kept 
 	return in, nil
 }
 
-// fileInput reads a file as it is now: its reader fails if the file becomes another one. All who read the input share the reader.
-func fileInput(ctx context.Context, location string) (provider.Input, error) {
+// openFile opens a file as it is now: its reader fails if the file becomes another one. All who read the input share the reader.
+func openFile(ctx context.Context, location string) (*artifact, error) {
 	r, err := storage.Local{}.Open(ctx, location)
 	if err != nil {
-		return provider.Input{}, Missing(location, err)
+		return nil, Missing(location, err)
 	}
-	_, size, err := r.ReadSuffix(ctx, 1) // the reader then knows whether bytes are only appended
+	a := &artifact{Reader: r, store: storage.Local{}, location: location}
+	if _, a.size, err = r.ReadSuffix(ctx, 1); err == nil { // the reader then knows whether bytes are only appended
+		a.version, err = r.Version(ctx)
+	}
 	if err != nil {
-		return provider.Input{}, errors.Join(fmt.Errorf("%s: %w", location, err), r.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", location, err), r.Close())
 	}
-	version, err := r.Version(ctx)
-	if err != nil {
-		return provider.Input{}, errors.Join(fmt.Errorf("%s: %w", location, err), r.Close())
-	}
-	at := fileAt{ctx, r, size}
-	return provider.Input{
-		Name: location, Location: location, Store: pinned{storage.Local{}, location, r}, Version: version,
-		At: at, Size: size, Closer: r, Reader: io.NewSectionReader(at, 0, size),
-	}, nil
-}
-
-// MayStay reports whether an input may stay open for further questions, which use [Again].
-func MayStay(in provider.Input) bool {
-	_, ok := in.At.(fileAt)
-	return ok
-}
-
-// Again is an input that stays open for one more question. It fails if there is another file at its location now.
-func Again(ctx context.Context, in provider.Input) (provider.Input, error) {
-	r, err := storage.Local{}.Open(ctx, in.Location)
-	if err != nil {
-		return in, Missing(in.Location, err)
-	}
-	version, err := r.Version(ctx)
-	if err == nil && version != in.Version {
-		err = changedError{in.Location}
-	}
-	at := in.At.(fileAt)
-	at.ctx = ctx
-	in.At, in.Reader, in.Closer = at, io.NewSectionReader(at, 0, at.size), nil
-	return in, errors.Join(err, r.Close())
+	return a, nil
 }
 
 // fileAt is a file as an io.ReaderAt.
@@ -235,7 +208,7 @@ func decode(in *provider.Input, extension string) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("%s is no %s file: %w", in.Name, r.codec, err), in.Close())
 	}
-	in.Reader, in.At, in.Size, in.Location, in.Store = r, nil, -1, "", nil
+	in.Reader, in.At, in.Size, in.Location, in.Store, in.Opened = r, nil, -1, "", nil, nil
 	return nil
 }
 

@@ -25,55 +25,43 @@ const (
 	partBytes = 4 << 20
 )
 
-// remoteInput reads an artifact of a store. All who read the input share one reader, so that they see one version of the
-// artifact. The first request is for so many bytes at the end of the artifact, or if there are none for its size.
-func remoteInput(ctx context.Context, location string, tail int, kept *Kept) (provider.Input, error) {
+// openObject opens an artifact of a store. All who read it share one reader, so that they see one version of the
+// artifact. The first request is for so many bytes at its end, or if there are none for its size.
+func openObject(ctx context.Context, location string, tail int) (*artifact, error) {
 	store, err := storage.ForLocation(location)
 	if err != nil {
-		return provider.Input{}, err
-	}
-	if end := kept.find(location, tail); end != nil {
-		return end.input(ctx, store, location), nil
+		return nil, err
 	}
 	r, err := store.Open(ctx, location)
 	if err != nil {
-		return provider.Input{}, Missing(location, err)
+		return nil, Missing(location, err)
 	}
-	if s, ok := r.(storage.Streamer); ok && tail == 0 {
-		body, err := s.Stream(ctx)
-		if err != nil {
-			return provider.Input{}, errors.Join(Missing(location, err), r.Close())
-		}
-		if body != nil { // as a pipe is
-			return provider.Input{Name: storage.Redact(location), Reader: body, Size: -1, Closer: body}, nil
-		}
+	a := &artifact{Reader: r, store: store, location: location}
+	if err = a.begin(ctx, tail); err != nil {
+		return nil, errors.Join(Missing(location, err), a.Close())
 	}
-	end := &tailed{Reader: r}
-	if tail > 0 {
-		end.tail, end.size, err = r.ReadSuffix(ctx, tail)
-	} else {
-		end.size, err = r.Size(ctx)
-	}
-	if err != nil {
-		return provider.Input{}, errors.Join(Missing(location, err), r.Close())
-	}
-	end.version, err = r.Version(ctx)
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return provider.Input{}, errors.Join(Missing(location, err), r.Close())
-	}
-	in := end.input(ctx, store, location)
-	if !kept.keep(location, end) {
-		in.Closer = r
-	}
-	return in, nil
+	return a, nil
 }
 
-// input is an input without a Closer.
-func (t *tailed) input(ctx context.Context, store storage.Store, location string) provider.Input {
-	return provider.Input{
-		Name: storage.Redact(location), Location: location, Store: pinned{store, location, t}, Version: t.version,
-		At: &readerAt{ctx: ctx, r: t}, Size: t.size, Reader: &stream{ctx: ctx, r: t, window: firstWindow},
+// begin sends the first request.
+func (a *artifact) begin(ctx context.Context, tail int) (err error) {
+	if s, ok := a.Reader.(storage.Streamer); ok && tail == 0 {
+		if a.body, err = s.Stream(ctx); err != nil || a.body != nil {
+			return err
+		}
 	}
+	if tail > 0 {
+		a.tail, a.size, err = a.Reader.ReadSuffix(ctx, tail)
+	} else {
+		a.size, err = a.Reader.Size(ctx)
+	}
+	if err == nil {
+		a.version, err = a.Reader.Version(ctx)
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return err
 }
 
 // pinned is a store in which a location has been opened already.
@@ -99,55 +87,101 @@ type shared struct{ storage.Reader }
 
 func (shared) Close() error { return nil }
 
-// tailed is a reader of an artifact whose size is known, and perhaps its end. It keeps the first bytes, too: formats look
-// whether they are theirs each time that an input is opened.
-type tailed struct {
+// artifact is an open artifact, of which any number of inputs are made. Its end may be in memory. Of one in a store of clouds the first bytes are kept, too:
+// formats look whether they are theirs each time that an input is opened.
+type artifact struct {
 	storage.Reader
-	tail    []byte
-	size    int64
-	version storage.Version
+	store    storage.Store
+	location string
+	size     int64
+	version  storage.Version // "" if the store has none
+	tail     []byte
+	body     io.ReadCloser // all bytes as one answer, which one input reads as a pipe; else nil
+
+	users   int              // Kept.mu is locked for it
+	checked uint64           // the last question that it was compared for, as users
+	opened  *provider.Opened // of an input that stays open
 
 	mu   sync.Mutex
 	head []byte
 }
 
+// input is an input without a Closer.
+func (a *artifact) input(ctx context.Context) provider.Input {
+	in := provider.Input{Name: storage.Redact(a.location), Location: a.location, Version: a.version, Size: a.size}
+	switch _, local := a.store.(storage.Local); {
+	case a.body != nil:
+		return provider.Input{Name: in.Name, Reader: a.body, Size: -1}
+	case local:
+		at := fileAt{ctx, a.Reader, a.size}
+		in.Store, in.At, in.Reader = pinned{a.store, a.location, a.Reader}, at, io.NewSectionReader(at, 0, a.size)
+	default:
+		in.Store, in.At, in.Reader = pinned{a.store, a.location, a}, &readerAt{ctx: ctx, r: a}, &stream{ctx: ctx, r: a, window: firstWindow}
+	}
+	return in
+}
+
+// isCurrent asks the store whether its version is the one that is open.
+func (a *artifact) isCurrent(ctx context.Context) (bool, error) {
+	if a.version == "" {
+		return false, nil
+	}
+	r, err := a.store.Open(ctx, a.location)
+	if err != nil {
+		return false, Missing(a.location, err)
+	}
+	v, err := r.Version(ctx)
+	return v == a.version, errors.Join(Missing(a.location, err), r.Close())
+}
+
+// Close closes what inputs share, which nobody reads any more.
+func (a *artifact) Close() (err error) {
+	if a.opened != nil {
+		err = a.opened.Close()
+	}
+	if a.body != nil {
+		err = errors.Join(err, a.body.Close())
+	}
+	return errors.Join(err, a.Reader.Close())
+}
+
 // maxHead is the most first bytes that are kept.
 const maxHead = 64
 
-func (t *tailed) Size(ctx context.Context) (int64, error) { return t.size, ctx.Err() }
+func (a *artifact) Size(ctx context.Context) (int64, error) { return a.size, ctx.Err() }
 
-func (t *tailed) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
-	if most := int(min(int64(n), t.size)); n > 0 && most <= len(t.tail) {
-		return t.tail[len(t.tail)-most:], t.size, ctx.Err()
+func (a *artifact) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
+	if most := int(min(int64(n), a.size)); n > 0 && most <= len(a.tail) {
+		return a.tail[len(a.tail)-most:], a.size, ctx.Err()
 	}
-	return t.Reader.ReadSuffix(ctx, n)
+	return a.Reader.ReadSuffix(ctx, n)
 }
 
-func (t *tailed) ReadAt(ctx context.Context, p []byte, off int64) error {
-	if start := off - (t.size - int64(len(t.tail))); start >= 0 && start+int64(len(p)) <= int64(len(t.tail)) {
-		copy(p, t.tail[start:])
+func (a *artifact) ReadAt(ctx context.Context, p []byte, off int64) error {
+	if start := off - (a.size - int64(len(a.tail))); start >= 0 && start+int64(len(p)) <= int64(len(a.tail)) {
+		copy(p, a.tail[start:])
 		return ctx.Err()
 	}
 	if off != 0 || len(p) == 0 || len(p) > maxHead {
-		return t.Reader.ReadAt(ctx, p, off)
+		return a.Reader.ReadAt(ctx, p, off)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.head) < len(p) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.head) < len(p) {
 		head := make([]byte, len(p))
-		if err := t.Reader.ReadAt(ctx, head, 0); err != nil {
+		if err := a.Reader.ReadAt(ctx, head, 0); err != nil {
 			return err
 		}
-		t.head = head
+		a.head = head
 	}
-	copy(p, t.head)
+	copy(p, a.head)
 	return ctx.Err()
 }
 
 // stream reads an artifact from its start. Windows of it are read in parts at a time.
 type stream struct {
 	ctx    context.Context
-	r      *tailed
+	r      *artifact
 	off    int64  // of the next window
 	window int64  // its size
 	buf    []byte // of the last one
@@ -189,7 +223,7 @@ func (s *stream) fill() error {
 // readerAt is an artifact as an io.ReaderAt. It keeps what follows a short read, as most read on from there.
 type readerAt struct {
 	ctx context.Context
-	r   *tailed
+	r   *artifact
 
 	mu   sync.Mutex
 	kept []byte
@@ -229,7 +263,7 @@ func Head(ctx context.Context, location string, n int) (head []byte, err error) 
 	if IsDevice(location) {
 		return nil, fmt.Errorf("%s can be read only once", location)
 	}
-	in, err := open(ctx, location, nil, 0, nil)
+	in, err := open(ctx, location, nil, 0, false, new(Kept))
 	if err != nil {
 		return nil, err
 	}

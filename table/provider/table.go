@@ -179,26 +179,29 @@ type Input struct {
 type Opened struct {
 	mu    sync.Mutex
 	value io.Closer
+	table string // the one of the input that the value is of
 }
 
 // OpenShared opens what a format needs of an input, and returns how to close it. Questions about an input that stays open share what the first of them
-// opened, which [Opened.Close] closes; after an error the next one tries. T is the same in all calls for an input.
+// opened, which [Opened.Close] closes; after an error the next one tries. Those about other tables of it, or in another format, open what they need.
 func OpenShared[T io.Closer](in Input, open func() (T, error)) (value T, end func() error, err error) {
-	if in.Opened == nil {
-		if value, err = open(); err != nil {
-			return value, nil, err
+	if o := in.Opened; o != nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if value, ok := o.value.(T); ok && o.table == in.Table {
+			return value, func() error { return nil }, nil
 		}
-		return value, value.Close, nil
-	}
-	in.Opened.mu.Lock()
-	defer in.Opened.mu.Unlock()
-	if in.Opened.value == nil {
-		if value, err = open(); err != nil {
-			return value, nil, err
+		if value, err = open(); err == nil && o.value == nil {
+			o.value, o.table = value, in.Table
+			return value, func() error { return nil }, nil
 		}
-		in.Opened.value = value
+	} else {
+		value, err = open()
 	}
-	return in.Opened.value.(T), func() error { return nil }, nil
+	if err != nil {
+		return value, nil, err
+	}
+	return value, value.Close, nil
 }
 
 // Close closes what is shared. No question may be open.

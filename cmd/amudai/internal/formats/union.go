@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
@@ -45,7 +46,7 @@ func (p *Opener) Union(ctx context.Context, locations []string, t *TableFlags) (
 	o.Beside = t.Read.beside
 	o.Schema, o.Columns, o.Notice, o.Warning = read.Schema, read.Columns, read.Notice, read.Warning
 	o.Accept = func(formats []provider.Format) error { return p.Check(locations[0], formats...) }
-	of, err := table.OpenWith(ctx, o, locations...)
+	of, err := p.open(ctx, o, locations...)
 	if err != nil {
 		return nil, err
 	}
@@ -56,13 +57,21 @@ func (p *Opener) Union(ctx context.Context, locations []string, t *TableFlags) (
 func (p *Opener) Table(ctx context.Context, location, format string, types ...arrow.Field) (*table.Table, error) {
 	o := p.tableOptions(format)
 	o.Schema = types
-	return table.OpenWith(ctx, o, location)
+	return p.open(ctx, o, location)
 }
 
 // Joined opens locations as one table for questions about it.
 func (p *Opener) Joined(ctx context.Context, locations []string, warning func(string)) (*table.Table, error) {
 	o := p.tableOptions("")
 	o.Warning = warning
+	return p.open(ctx, o, locations...)
+}
+
+// open opens a table. Those of a session share what stays open, unless flags have shards read in another way.
+func (p *Opener) open(ctx context.Context, o table.OpenOptions, locations ...string) (*table.Table, error) {
+	if !reflect.ValueOf(p.types).IsZero() || p.at != (At{}) || p.IndexError != nil {
+		ctx = inputs.WithKept(ctx, nil)
+	}
 	return table.OpenWith(ctx, o, locations...)
 }
 

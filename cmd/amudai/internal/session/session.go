@@ -33,8 +33,10 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"runtime"
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
@@ -60,17 +62,21 @@ type outcome struct {
 // Run runs a command, and returns its exit code. memory is nil unless batches may be shared.
 type Run func(ctx context.Context, r Request, stdin io.Reader, stdout, stderr io.Writer, memory *Memory) int
 
+// keptInputs is how many inputs stay open between requests, each with what was parsed of it. Others may replace or remove them, but not on Windows.
+var keptInputs = map[bool]int{true: 0, false: 4}[runtime.GOOS == "windows"]
+
 // Serve answers the requests of in until it ends. variable is the value of [Variable].
-func Serve(ctx context.Context, in io.Reader, out io.Writer, variable string, run Run) error {
+func Serve(ctx context.Context, in io.Reader, out io.Writer, variable string, run Run) (err error) {
 	o := &output{w: out}
 	var memory *Memory
 	if variable != "" {
-		var err error
 		if memory, err = openMemory(variable, o); err != nil {
 			return err
 		}
 		defer memory.mem.Close() // what is in use stays, and what is not need not
 	}
+	kept := inputs.NewKept(keptInputs)
+	defer func() { err = errors.Join(err, kept.Close()) }()
 	lines := bufio.NewReader(inputs.Interruptible(ctx, in))
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -88,7 +94,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, variable string, ru
 		if _, err := io.CopyN(&stdin, lines, r.Stdin); err != nil {
 			return fmt.Errorf("read the stdin of a request: %w", err)
 		}
-		status := run(ctx, r, &stdin, o, &stderr, memory)
+		status := run(inputs.WithKept(inputs.Question(ctx), kept), r, &stdin, o, &stderr, memory)
 		end, err := json.Marshal(outcome{status, stderr.String()})
 		if err != nil {
 			return err
