@@ -55,11 +55,11 @@ func (a *artifact) begin(ctx context.Context, tail int) (err error) {
 	} else {
 		a.size, err = a.Reader.Size(ctx)
 	}
-	if err == nil {
-		a.version, err = a.Reader.Version(ctx)
+	if err != nil {
+		return err
 	}
-	if errors.Is(err, errors.ErrUnsupported) {
-		err = nil
+	if a.version, err = a.Reader.Version(ctx); errors.Is(err, errors.ErrUnsupported) {
+		return nil
 	}
 	return err
 }

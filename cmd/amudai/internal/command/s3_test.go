@@ -3,7 +3,9 @@ package command_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
+	"github.com/amudai/amudai-go/cmd/amudai/internal/command"
 	"github.com/amudai/amudai-go/internal/testing/fakes3"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
@@ -201,3 +204,69 @@ func TestS3CommandRequests(t *testing.T) {
 	requests := server.Requests()
 	require.LessOrEqual(t, len(requests), 2, requests)
 }
+
+// TestS3SessionRequests counts the requests of a session, as those of Python are: a table is opened once, and each request asks once whether it is the same.
+// One that is read in another way, or that was replaced, is opened anew.
+func TestS3SessionRequests(t *testing.T) {
+	t.Chdir(t.TempDir())
+	server := newS3(t)
+	put := func(rows int) {
+		var text strings.Builder
+		for i := range rows {
+			fmt.Fprintf(&text, "%d,%x\n", i*7919%600_011, i)
+		}
+		require.NoError(t, os.WriteFile("in.csv", []byte("n,s\n"+text.String()), 0o644))
+		ok(t, "convert", "-q", "--force", "in.csv", "in.amudai.shard")
+		b, err := os.ReadFile("in.amudai.shard")
+		require.NoError(t, err)
+		server.Put("in.amudai.shard", b)
+	}
+	put(600_000)
+	steps := []struct {
+		before func()
+		args   []string
+		out    string
+		first  string // request
+		most   int
+	}{
+		{nil, []string{"count", "--where", "n < 10"}, "10", "GET", 2},
+		{nil, []string{"count", "--where", "n < 20"}, "20", "HEAD", 3},
+		{nil, []string{"cat", "--limit", "2", "--columns", "n"}, "n\n0\n7919", "HEAD", 2},
+		{nil, []string{"count"}, "600000", "HEAD", 1},
+		{nil, []string{"count", "--decimals", "text"}, "600000", "GET", 1},
+		{func() { put(500_000) }, []string{"count"}, "500000", "HEAD", 2},
+		{nil, []string{"count", "--where", "n < 3000"}, "2501", "HEAD", 2},
+	}
+	at := 0
+	var stdout bytes.Buffer
+	check := func() {
+		if at > 0 {
+			c, requests := steps[at-1], server.Requests()
+			if !strings.Contains(stdout.String(), c.out) || len(requests) > c.most || !strings.HasPrefix(strings.Join(requests, " "), c.first) {
+				t.Errorf("%s: %q after %s", c.args, stdout.String(), requests)
+			}
+		}
+		stdout.Reset()
+	}
+	lines := readerFunc(func(p []byte) (int, error) {
+		check()
+		if at == len(steps) {
+			return 0, io.EOF
+		}
+		c := steps[at]
+		at++
+		if c.before != nil {
+			c.before()
+			server.Requests()
+		}
+		line, err := json.Marshal(map[string]any{"arguments": append(c.args, "s3://bucket/in.amudai.shard")})
+		return copy(p, append(line, '\n')), err
+	})
+	env := app.Env{Args: []string{"session"}, Stdin: lines, Stdout: &stdout, Stderr: io.Discard, Getenv: os.Getenv}
+	require.Equal(t, app.ExitOK, command.Main(t.Context(), env), stdout.String())
+	require.Equal(t, len(steps), at)
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
