@@ -35,8 +35,8 @@ type OpenOptions struct {
 	// SuffixBytes is the number of bytes at the end of the file that the first request reads,
 	// by default 64 KiB.
 	SuffixBytes int
-	// CacheBytes bounds the cache of parsed metadata, by default 32 MiB. Open columns and the blocks of texts that Take, scans for few rows
-	// and searches use again share a cache of twice as much.
+	// CacheBytes bounds the cache of parsed metadata, by default 32 MiB. Open columns, the blocks of texts that Take, scans for few rows
+	// and searches use again, and the rows that filters found share a cache of twice as much.
 	CacheBytes      int64
 	MaxMessageBytes int64 // bounds one metadata message, by default 256 MiB
 	// MaxBlockBytes bounds the decoded size of a block. By default it is 64 MiB, or 256 times

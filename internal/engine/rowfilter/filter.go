@@ -33,8 +33,9 @@ type Filter struct {
 	whole   tableVerdict
 
 	byIndexes indexedRows
+	text      string // by which the table remembers what was found
 
-	Traced bool // whether the steps of stripes are recorded; to be set before the first
+	Traced bool // whether the steps of stripes are recorded, and nothing is remembered; to be set before the first
 }
 
 // hitRate counts the rows that a leaf was evaluated for, and those for which it was true.
@@ -86,7 +87,7 @@ func Bind(ctx context.Context, t table.Table, n *ast.Node) (*Filter, error) {
 			return nil, err
 		}
 	}
-	f := &Filter{of: t, expr: bound, hits: map[*predicate.Node]*hitRate{}}
+	f := &Filter{of: t, expr: bound, text: n.String(), hits: map[*predicate.Node]*hitRate{}}
 	for i := range bound.Columns() {
 		c := bound.Column(i)
 		f.columns = append(f.columns, newFilterColumn(t, p.Columns[c.Index[0]], c))

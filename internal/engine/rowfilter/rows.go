@@ -66,6 +66,9 @@ func (r *Rows) Apply(ctx context.Context, set rowset.Set) (rowset.Set, error) {
 		r.evaluated.Add(set.Len())
 	}
 	found, err := r.node(ctx, r.bound.expr.Root(), set)
+	if err == nil && r.finding != nil {
+		r.finding.Add(set, found)
+	}
 	return found.Or(sure), err
 }
 

@@ -33,6 +33,8 @@ type Stripe struct {
 	order map[*predicate.Node][]*predicate.Node // the children of each conjunction and disjunction, the cheapest first
 	codes *source.Dictionary                    // nil if it was not asked
 	only  []onlyEntry
+
+	finding *table.Finding // nil: nothing is remembered
 }
 
 // Step is the effect of one source on the rows of a stripe.
@@ -71,7 +73,7 @@ func (c *stripeColumn) toOpen() *table.Column {
 // onlyEntry is the single dictionary entry of a column in all rows that the filter is true for.
 type onlyEntry struct{ column, entry int }
 
-// Stripe asks the sources of a stripe one after the other, until all rows are decided.
+// Stripe asks the sources of a stripe one after the other, until all rows are decided, unless these are known from earlier questions.
 func (f *Filter) Stripe(ctx context.Context, st table.Stripe, o Options) (*Stripe, error) {
 	s, err := f.askedStripe(ctx, st, o)
 	if err != nil {
@@ -87,6 +89,30 @@ func (f *Filter) Stripe(ctx context.Context, st table.Stripe, o Options) (*Strip
 func (f *Filter) askedStripe(ctx context.Context, st table.Stripe, o Options) (*Stripe, error) {
 	s := f.newStripe(st.Rows())
 	s.stripe = st
+	if t, ok := f.of.(table.Remembering); ok && !f.Traced {
+		if s.finding = t.Finding(f.text, st.Index()); s.finding != nil {
+			if found := s.finding.Found(); found != nil {
+				s.Maybe, s.Sure = *found, *found
+				return s, nil
+			}
+		}
+	}
+	if err := s.look(ctx, o); err != nil || s.finding == nil {
+		return s, err
+	}
+	all := rowset.All(s.rows)
+	s.finding.Add(all.Minus(s.Maybe).Or(s.Sure), s.Sure)
+	if visible, err := st.Visible(ctx); visible != nil {
+		s.finding.Add(all.Minus(*visible), rowset.Set{})
+	} else if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// look asks the sources.
+func (s *Stripe) look(ctx context.Context, o Options) error {
+	f := s.bound
 	s.bytes = sync.OnceValues(func() (storage.Prefetched, error) {
 		columns := make([]table.Column, len(s.columns))
 		for i := range columns {
@@ -99,27 +125,27 @@ func (f *Filter) askedStripe(ctx context.Context, st table.Stripe, o Options) (*
 		if err != nil || v != predicate.Some {
 			s.decide(v)
 			s.trace(source.Statistics, "of the whole table")
-			return s, err
+			return err
 		}
 	}
 	own := false                       // only the indexes of the stripe itself are yet to be asked
 	if o.Disable&source.Indexes == 0 { // first, so that nothing is read of stripes that they exclude
 		all, err := f.Indexed(ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if own = all != nil; own && s.take(all) {
-			return s, nil
+			return nil
 		}
 	}
 	if err := o.PrefetchMetadata(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	columns, err := s.load(ctx, own)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return s, s.ask(ctx, source.All(columns, o.Disable))
+	return s.ask(ctx, source.All(columns, o.Disable))
 }
 
 // newStripe is a filter in some rows that nothing is known about.

@@ -191,6 +191,9 @@ func Analyze(ctx context.Context, t table.Table, o Options) (*Explanation, error
 		return nil, err
 	}
 	r.stats = &runStats{reads: t.NewCounters()}
+	if r.filter != nil {
+		r.filter.Traced = true
+	}
 	run := &RunExplanation{}
 	for more := true; more && err == nil; {
 		more, err = r.step(run)

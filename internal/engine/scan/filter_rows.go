@@ -50,7 +50,7 @@ func (sc *scanner) filterRows(j *job) (err error) {
 		var part filteredRows
 		from := rest.Bounds().From
 		end := from + batch - (from-j.from)%batch // blocks are cut there, too, whichever rows are visible
-		if rest.Len() <= rowfilter.FewRows {
+		if n := rest.Len(); n <= rowfilter.FewRows || f.Decided() && n <= batch {
 			end = math.MaxInt64
 		}
 		part.rows, rest = rest.Clip(from, end), rest.Clip(end, math.MaxInt64)

@@ -46,7 +46,7 @@ type Table struct {
 	o      Options
 
 	projections table.Projections
-	cache       *lru.Cache[any, any] // open columns by columnKey, and kept blocks
+	cache       *lru.Cache[any, any] // open columns by columnKey, kept blocks, and findings by findingKey
 	kept        *read.Kept
 	visible     *lru.Cache[int, *rowset.Set] // of stripes, nil for all rows
 	marker      func() (*schema.Node, error) // of deleted records
@@ -66,6 +66,26 @@ func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
 	t := &Table{file: f, schema: s, o: o, cache: cache, kept: read.NewKept(cache, o.CacheBytes/2), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
 	t.references = reference.NewFiles(func(ctx context.Context) (*table.Projection, error) { return t.Project(ctx, nil) })
 	return t
+}
+
+type findingKey struct {
+	filter string
+	stripe int
+}
+
+// Finding implements [table.Remembering].
+func (t *Table) Finding(filter string, stripe int) *table.Finding {
+	key, rows := findingKey{filter, stripe}, t.file.Stripe(stripe).Rows()
+	if f, ok := t.cache.Get(key); ok {
+		return f.(*table.Finding)
+	}
+	size := table.FindingBytes(rows) + int64(len(filter))
+	if size > t.o.CacheBytes/4 {
+		return nil
+	}
+	f := table.NewFinding(rows)
+	t.cache.Put(key, f, size)
+	return f
 }
 
 // NumRows implements [table.Table].
