@@ -34,8 +34,14 @@ type Filter struct {
 
 	byIndexes indexedRows
 	text      string // by which the table remembers what was found
+	traced    bool
+}
 
-	Traced bool // whether the steps of stripes are recorded, and nothing is remembered; to be set before the first
+// Trace has the steps of stripes recorded, and nothing remembered. It is called before the first stripe, if there is a filter.
+func (f *Filter) Trace() {
+	if f != nil {
+		f.traced = true
+	}
 }
 
 // hitRate counts the rows that a leaf was evaluated for, and those for which it was true.

@@ -89,7 +89,7 @@ func (f *Filter) Stripe(ctx context.Context, st table.Stripe, o Options) (*Strip
 func (f *Filter) askedStripe(ctx context.Context, st table.Stripe, o Options) (*Stripe, error) {
 	s := f.newStripe(st.Rows())
 	s.stripe = st
-	if t, ok := f.of.(table.Remembering); ok && !f.Traced {
+	if t, ok := f.of.(table.Remembering); ok && !f.traced {
 		if s.finding = t.Finding(f.text, st.Index()); s.finding != nil {
 			if found := s.finding.Found(); found != nil {
 				s.Maybe, s.Sure = *found, *found
@@ -418,7 +418,7 @@ func (f *Stripe) EachOpened(yield func(id uint32, r table.ColumnReader)) {
 
 // trace records the effect of a source, if that is wanted.
 func (f *Stripe) trace(kind source.Kinds, note string) {
-	if !f.bound.Traced {
+	if !f.bound.traced {
 		return
 	}
 	f.Steps = append(f.Steps, Step{kind, f.Maybe.Len(), f.Sure.Len(), f.Maybe.NumRanges(), note})

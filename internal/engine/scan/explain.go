@@ -101,9 +101,7 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 		return nil, err
 	}
 	defer sc.close()
-	if sc.filter != nil {
-		sc.filter.Traced = true
-	}
+	sc.filter.Trace()
 	x := &Explanation{Filter: o.Filter.String(), Rows: t.NumRows(), Bytes: t.StoredBytes()}
 	for _, f := range sc.schema.Fields() {
 		x.Columns = append(x.Columns, f.Name)
@@ -191,9 +189,7 @@ func Analyze(ctx context.Context, t table.Table, o Options) (*Explanation, error
 		return nil, err
 	}
 	r.stats = &runStats{reads: t.NewCounters()}
-	if r.filter != nil {
-		r.filter.Traced = true
-	}
+	r.filter.Trace()
 	run := &RunExplanation{}
 	for more := true; more && err == nil; {
 		more, err = r.step(run)
