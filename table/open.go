@@ -83,7 +83,7 @@ func OpenWith(ctx context.Context, o OpenOptions, locations ...string) (t *Table
 	}
 	t.find = inputs.Finder{Formats: provider.Registered().With(o.Formats...), Format: o.Format, Table: o.Table, Stdin: o.Stdin, Notice: t.o.Warning, Versions: inputs.NewVersions(o.Versions), Kept: inputs.KeptOf(ctx)}
 	if t.find.Kept == nil {
-		t.find.Kept = inputs.NewKept(1)
+		t.find.Kept = new(inputs.Kept)
 		t.kept = append(t.kept, t.find.Kept)
 	}
 	if len(o.Beside) > 0 {

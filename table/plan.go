@@ -43,9 +43,7 @@ func (t *Table) Plan(ctx context.Context, o ScanOptions) (p *Plan, err error) {
 	if o.Rows != nil {
 		return nil, errPositions
 	}
-	end := t.find.Kept.Use()
 	ctx = inputs.Question(ctx)
-	defer func() { err = errors.Join(err, end()) }()
 	src, err := t.Reader(ctx, o) // checks columns and filter
 	if err != nil {
 		return nil, err

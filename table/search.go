@@ -72,14 +72,13 @@ var ErrNoText = searched.ErrNoText
 // Search returns the rows that match a query, in their order or ranked, as [Table.Scan] does. Files with an index of words are asked by it.
 func (t *Table) Search(ctx context.Context, o SearchOptions) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
-		ctx, end := inputs.Question(ctx), t.find.Kept.Use()
+		ctx := inputs.Question(ctx)
 		s, err := newSearch(o, t)
 		if err == nil {
 			s.yield, s.left = yield, o.Limit
 			err = s.run(ctx)
 		}
-		enough := err == errEnough
-		if err = errors.Join(err, end()); err != nil && !enough {
+		if err != nil && err != errEnough {
 			yield(Found{}, err)
 		}
 	}

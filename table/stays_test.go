@@ -161,7 +161,7 @@ func TestEachQuestionLooksWhetherTheObjectIsAnother(t *testing.T) {
 		require.LessOrEqual(t, len(again), 2)
 	}
 
-	session := inputs.NewKept(1)
+	session := new(inputs.Kept)
 	defer session.Close()
 	ctx := inputs.WithKept(t.Context(), session)
 	rows := func(wants int64) {

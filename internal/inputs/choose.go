@@ -43,7 +43,7 @@ func (f *Finder) Open(ctx context.Context, location string) (provider.Input, pro
 	if data, name, ok := f.folder(location); ok && (format == "" || format == name) {
 		location, format = data, name
 	}
-	in, name, err := openLocation(ctx, location, f.Stdin, f.Formats, f.One, cmp.Or(f.Kept, new(Kept)))
+	in, name, err := openLocation(ctx, location, f.Stdin, f.Formats, f.One, cmp.Or(f.Kept, nothing))
 	if err != nil {
 		return in, provider.Format{}, err
 	}

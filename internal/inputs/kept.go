@@ -8,22 +8,22 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// Kept are files and objects that stay open for further questions, with what their formats parsed of them. They are compared with their stores once for
-// a [Question]: another version is opened anew. It may be used concurrently.
+// Kept are files and objects that stay open for further questions until Close, those that were used last, with what formats parsed of those that are the only input of
+// a table. They are compared with their stores once for a [Question]: another version is opened anew. It may be used concurrently.
 type Kept struct {
-	stay int // how many stay open between questions, those that were used last
-
-	mu    sync.Mutex
-	users int
-	open  []*artifact // the one that was used last at the end
+	mu     sync.Mutex
+	open   []*artifact // the one that was used last at the end
+	closed bool        // nothing stays open
 }
 
-// NewKept keeps some inputs open until Close, each of them the only input of a table.
-func NewKept(stay int) *Kept { return &Kept{stay: stay} }
+// The most that stay open: each has up to 64 KiB in memory, and what was parsed of one has caches.
+const maxKept, maxParsed = 256, 4
+
+// nothing stays open for who has no Kept.
+var nothing = &Kept{closed: true}
 
 type keptKey struct{}
 
@@ -50,49 +50,37 @@ func Question(ctx context.Context) context.Context {
 	return context.WithValue(ctx, questionKey{}, questions.Add(1))
 }
 
-// maxKept bounds the inputs, of each of which 64 KiB may be in memory.
-const maxKept = 256
-
-// Use keeps all inputs that are opened from now on until end is called.
-func (k *Kept) Use() (end func() error) {
+// Close closes what stays open, and keeps nothing from now on. What is in use is closed by the last who uses it.
+func (k *Kept) Close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.users++
-	return func() error { return k.dropping(func() { k.users-- }) }
+	k.closed = true
+	return k.trim()
 }
 
-// Close closes what stays open, and keeps nothing from now on. What is in use is closed by the last who uses it.
-func (k *Kept) Close() error { return k.dropping(func() { k.stay = 0 }) }
-
-// dropping makes a change, and closes the inputs that stay open no longer.
-func (k *Kept) dropping(change func()) error {
-	k.mu.Lock()
-	change()
-	var unused []*artifact
-	for k.users == 0 && len(k.open) > k.stay {
-		unused = append(unused, k.drop(k.open[0])...)
+// trim closes what stays open no longer, but for what is in use.
+func (k *Kept) trim() (err error) {
+	parsed := 0
+	for i, a := range slices.Backward(k.open) {
+		if a.opened != nil {
+			parsed++
+		}
+		if k.closed || parsed > maxParsed || len(k.open)-i > maxKept {
+			k.open = slices.Delete(k.open, i, i+1)
+			err = errors.Join(err, a.unused())
+		}
 	}
-	k.mu.Unlock()
-	return seq.CloseAll(unused)
+	return err
 }
 
-// drop has nobody use an input any more who does not already. It returns the input if it is to be closed.
-func (k *Kept) drop(a *artifact) (unused []*artifact) {
-	k.open = slices.DeleteFunc(k.open, func(o *artifact) bool { return o == a })
-	if a.users == 0 {
-		return []*artifact{a}
-	}
-	return nil
-}
-
-// input is an input at a location: of what is open, if its version is still that of the store, else of what open returns. That of the only input of a table stays open.
+// input is an input at a location: of what is open, if its version is still that of the store, else of what open returns.
 func (k *Kept) input(ctx context.Context, location string, only bool, open func() (*artifact, error)) (provider.Input, error) {
 	a, err := k.find(ctx, location)
 	if a == nil && err == nil {
 		now := questions.Load()
 		if a, err = open(); err == nil {
-			a.checked = now
-			k.keep(a, only)
+			a.checked, a.users = now, 1
+			err = k.keep(a, only)
 		}
 	}
 	if err != nil {
@@ -126,31 +114,29 @@ func (k *Kept) find(ctx context.Context, location string) (*artifact, error) {
 	}
 	now := questions.Load()
 	same, err := a.isCurrent(ctx)
-	if err == nil && same {
-		k.mu.Lock()
-		defer k.mu.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if same && err == nil {
 		a.checked = max(a.checked, now)
 		return a, nil
 	}
-	k.mu.Lock()
-	k.drop(a)
-	k.mu.Unlock()
-	return nil, errors.Join(err, release{k, a}.Close())
+	k.open = slices.DeleteFunc(k.open, func(o *artifact) bool { return o == a })
+	a.users--
+	return nil, errors.Join(err, a.unused())
 }
 
-// keep notes that an input is used, and keeps it open for others if it may be.
-func (k *Kept) keep(a *artifact, only bool) {
+// keep keeps an input open for others, if that spares an opening.
+func (k *Kept) keep(a *artifact, only bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	a.users = 1
-	stays := only && k.stay > 0
-	if a.body != nil || !stays && k.users == 0 || len(k.open) >= maxKept || slices.ContainsFunc(k.open, func(o *artifact) bool { return o.location == a.location }) {
-		return
+	if a.body != nil || !only && a.local() || slices.ContainsFunc(k.open, func(o *artifact) bool { return o.location == a.location }) {
+		return nil
 	}
-	if stays {
+	if only && !k.closed {
 		a.opened = new(provider.Opened)
 	}
 	k.open = append(k.open, a)
+	return k.trim()
 }
 
 // release is the end of one use of an input.
@@ -160,11 +146,18 @@ type release struct {
 }
 
 func (r release) Close() error {
-	var unused []*artifact
-	err := r.k.dropping(func() {
-		if r.a.users--; r.a.users == 0 && !slices.Contains(r.k.open, r.a) {
-			unused = []*artifact{r.a}
-		}
-	})
-	return errors.Join(err, seq.CloseAll(unused))
+	r.k.mu.Lock()
+	defer r.k.mu.Unlock()
+	if r.a.users--; slices.Contains(r.k.open, r.a) {
+		return nil
+	}
+	return r.a.unused()
+}
+
+// unused closes what stays open no longer, if it is not in use.
+func (a *artifact) unused() error {
+	if a.users > 0 {
+		return nil
+	}
+	return a.Close()
 }

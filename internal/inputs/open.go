@@ -48,7 +48,7 @@ func openLocation(ctx context.Context, location string, stdin io.Reader, formats
 
 // Open opens a location that is no table, such as a list of numbers, as a table is opened: "-" is stdin, and compressed files are decompressed.
 func Open(ctx context.Context, location string, stdin io.Reader) (provider.Input, error) {
-	in, _, err := openLocation(ctx, location, stdin, nil, false, new(Kept))
+	in, _, err := openLocation(ctx, location, stdin, nil, false, nothing)
 	return in, err
 }
 

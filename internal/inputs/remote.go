@@ -109,16 +109,21 @@ type artifact struct {
 // input is an input without a Closer.
 func (a *artifact) input(ctx context.Context) provider.Input {
 	in := provider.Input{Name: storage.Redact(a.location), Location: a.location, Version: a.version, Size: a.size}
-	switch _, local := a.store.(storage.Local); {
+	switch {
 	case a.body != nil:
 		return provider.Input{Name: in.Name, Reader: a.body, Size: -1}
-	case local:
+	case a.local():
 		at := fileAt{ctx, a.Reader, a.size}
 		in.Store, in.At, in.Reader = pinned{a.store, a.location, a.Reader}, at, io.NewSectionReader(at, 0, a.size)
 	default:
 		in.Store, in.At, in.Reader = pinned{a.store, a.location, a}, &readerAt{ctx: ctx, r: a}, &stream{ctx: ctx, r: a, window: firstWindow}
 	}
 	return in
+}
+
+func (a *artifact) local() bool {
+	_, is := a.store.(storage.Local)
+	return is
 }
 
 // isCurrent asks the store whether its version is the one that is open.
@@ -263,7 +268,7 @@ func Head(ctx context.Context, location string, n int) (head []byte, err error) 
 	if IsDevice(location) {
 		return nil, fmt.Errorf("%s can be read only once", location)
 	}
-	in, err := open(ctx, location, nil, 0, false, new(Kept))
+	in, err := open(ctx, location, nil, 0, false, nothing)
 	if err != nil {
 		return nil, err
 	}

@@ -62,9 +62,6 @@ type outcome struct {
 // Run runs a command, and returns its exit code. memory is nil unless batches may be shared.
 type Run func(ctx context.Context, r Request, stdin io.Reader, stdout, stderr io.Writer, memory *Memory) int
 
-// keptInputs is how many inputs stay open between requests, each with what was parsed of it. Others may replace or remove them, but not on Windows.
-var keptInputs = map[bool]int{true: 0, false: 4}[runtime.GOOS == "windows"]
-
 // Serve answers the requests of in until it ends. variable is the value of [Variable].
 func Serve(ctx context.Context, in io.Reader, out io.Writer, variable string, run Run) (err error) {
 	o := &output{w: out}
@@ -75,8 +72,13 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, variable string, ru
 		}
 		defer memory.mem.Close() // what is in use stays, and what is not need not
 	}
-	kept := inputs.NewKept(keptInputs)
+	kept := new(inputs.Kept)
 	defer func() { err = errors.Join(err, kept.Close()) }()
+	if runtime.GOOS == "windows" { // others could not replace or remove what is open
+		if err := kept.Close(); err != nil {
+			return err
+		}
+	}
 	lines := bufio.NewReader(inputs.Interruptible(ctx, in))
 	for {
 		line, err := lines.ReadBytes('\n')
