@@ -148,12 +148,7 @@ func (c *Conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 
 // QueryContext asks a question. The result is complete, and all files are closed, when it returns.
 func (c *Conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	var rows driver.Rows
-	err := c.run(ctx, query, func(ctx context.Context) (err error) {
-		rows, err = c.conn.QueryContext(ctx, query, args)
-		return err
-	})
-	return rows, err
+	return runQuery(ctx, c, query, args, c.conn.QueryContext)
 }
 
 // QueryArrow asks a question, whose rows are Arrow record batches. A batch is valid until the next one. Release the reader.
@@ -178,9 +173,12 @@ func (c *Conn) QueryArrow(ctx context.Context, query string) (rows array.RecordR
 
 // ExecContext runs statements.
 func (c *Conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	var result driver.Result
-	err := c.run(ctx, query, func(ctx context.Context) (err error) {
-		result, err = c.conn.ExecContext(ctx, query, args)
+	return runQuery(ctx, c, query, args, c.conn.ExecContext)
+}
+
+func runQuery[R any](ctx context.Context, c *Conn, query string, args []driver.NamedValue, f func(context.Context, string, []driver.NamedValue) (R, error)) (result R, err error) {
+	err = c.run(ctx, query, func(ctx context.Context) (err error) {
+		result, err = f(ctx, query, args)
 		return err
 	})
 	return result, err
@@ -231,17 +229,17 @@ type prepared struct {
 	s *statement
 }
 
-func (p *prepared) QueryContext(ctx context.Context, args []driver.NamedValue) (rows driver.Rows, err error) {
-	err = p.s.run(ctx, func(ctx context.Context) (err error) {
-		rows, err = p.Stmt.QueryContext(ctx, args)
-		return err
-	}, false)
-	return rows, err
+func (p *prepared) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return runPrepared(ctx, p.s, args, p.Stmt.QueryContext)
 }
 
-func (p *prepared) ExecContext(ctx context.Context, args []driver.NamedValue) (result driver.Result, err error) {
-	err = p.s.run(ctx, func(ctx context.Context) (err error) {
-		result, err = p.Stmt.ExecContext(ctx, args)
+func (p *prepared) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	return runPrepared(ctx, p.s, args, p.Stmt.ExecContext)
+}
+
+func runPrepared[R any](ctx context.Context, s *statement, args []driver.NamedValue, f func(context.Context, []driver.NamedValue) (R, error)) (result R, err error) {
+	err = s.run(ctx, func(ctx context.Context) (err error) {
+		result, err = f(ctx, args)
 		return err
 	}, false)
 	return result, err

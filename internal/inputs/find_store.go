@@ -119,7 +119,7 @@ func (p pattern) list(ctx context.Context, store storage.Store, isPart func(stri
 		if err != nil {
 			return nil, err
 		}
-		if same(info.Location, p.text) { // it has * and the like in its name
+		if Same(info.Location, p.text) { // it has * and the like in its name
 			return []Input{{Location: info.Location}}, nil
 		}
 		in, ok, err := p.match(info.Location)
@@ -132,13 +132,6 @@ func (p pattern) list(ctx context.Context, store storage.Store, isPart func(stri
 	}
 	slices.SortFunc(all, func(a, b Input) int { return cmp.Compare(a.Location, b.Location) })
 	return all, nil
-}
-
-// same reports whether two locations are the same without regard to escapes.
-func same(a, b string) bool {
-	a, aerr := url.PathUnescape(a)
-	b, berr := url.PathUnescape(b)
-	return aerr == nil && berr == nil && a == b
 }
 
 // match reports whether a location matches, or lies in a folder that does. Hidden names have to be named.

@@ -4,7 +4,8 @@ package wire
 import (
 	"encoding/binary"
 	"fmt"
-	"math/bits"
+	"slices"
+	"unsafe"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -68,72 +69,39 @@ func (c *Coder) Bytes(label string, v []byte) {
 }
 
 // U8 is a byte.
-func (c *Coder) U8(label string, v *uint8) {
-	if c.Writing {
-		c.Buf = append(c.Buf, *v)
-	} else if b := c.Take(1); b != nil {
-		*v = b[0]
-		if c.Parts != nil {
-			c.Note(1, "%s %d", label, *v)
-		}
-	}
-}
+func (c *Coder) U8(label string, v *uint8) { number(c, label, v) }
 
 // U16 is a number of 16 bits.
-func (c *Coder) U16(label string, v *uint16) {
-	if c.Writing {
-		c.Buf = binary.LittleEndian.AppendUint16(c.Buf, c.swap16(*v))
-	} else if b := c.Take(2); b != nil {
-		*v = c.swap16(binary.LittleEndian.Uint16(b))
-		if c.Parts != nil {
-			c.Note(2, "%s %d", label, *v)
-		}
-	}
-}
+func (c *Coder) U16(label string, v *uint16) { number(c, label, v) }
 
 // U32 is a number of 32 bits.
-func (c *Coder) U32(label string, v *uint32) {
-	if c.Writing {
-		c.Buf = binary.LittleEndian.AppendUint32(c.Buf, c.swap32(*v))
-	} else if b := c.Take(4); b != nil {
-		*v = c.swap32(binary.LittleEndian.Uint32(b))
-		if c.Parts != nil {
-			c.Note(4, "%s %d", label, *v)
-		}
-	}
-}
+func (c *Coder) U32(label string, v *uint32) { number(c, label, v) }
 
 // U64 is a number of 64 bits.
-func (c *Coder) U64(label string, v *uint64) {
+func (c *Coder) U64(label string, v *uint64) { number(c, label, v) }
+
+func number[T uint8 | uint16 | uint32 | uint64](c *Coder, label string, v *T) {
+	var word [8]byte
+	b := word[:unsafe.Sizeof(*v)]
 	if c.Writing {
-		c.Buf = binary.LittleEndian.AppendUint64(c.Buf, c.swap64(*v))
-	} else if b := c.Take(8); b != nil {
-		*v = c.swap64(binary.LittleEndian.Uint64(b))
+		binary.LittleEndian.PutUint64(word[:], uint64(*v))
+		c.swap(b)
+		c.Buf = append(c.Buf, b...)
+	} else if from := c.Take(len(b)); from != nil {
+		copy(b, from)
+		c.swap(b)
+		*v = T(binary.LittleEndian.Uint64(word[:]))
 		if c.Parts != nil {
-			c.Note(8, "%s %d", label, *v)
+			c.Note(len(b), "%s %d", label, *v)
 		}
 	}
 }
 
-func (c *Coder) swap16(v uint16) uint16 {
+// swap turns a little-endian number into one as it is stored, and back.
+func (c *Coder) swap(b []byte) {
 	if c.BigEndian {
-		return bits.ReverseBytes16(v)
+		slices.Reverse(b)
 	}
-	return v
-}
-
-func (c *Coder) swap32(v uint32) uint32 {
-	if c.BigEndian {
-		return bits.ReverseBytes32(v)
-	}
-	return v
-}
-
-func (c *Coder) swap64(v uint64) uint64 {
-	if c.BigEndian {
-		return bits.ReverseBytes64(v)
-	}
-	return v
 }
 
 // Part is a part of a structure, for tools that show its bytes: a number, a string, or the head of what follows with a

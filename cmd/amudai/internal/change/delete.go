@@ -48,9 +48,11 @@ func rangesOf(list string) (all []table.RowRange, err error) {
 	return all, nil
 }
 
+// marking is the shape of shard.Delete and shard.Undelete.
+type marking = func(context.Context, string, shard.EditOptions, shard.Rows) (int64, error)
+
 func (a group) delete() *cobra.Command {
-	var f rowFlags
-	cmd := &cobra.Command{
+	return a.marks(shard.Delete, "deleted", "all rows", &cobra.Command{
 		Use:   "delete SHARD (--where CONDITION | --rows LIST | --matching TABLE --on COLUMNS | --all)",
 		Short: "Delete rows of a shard",
 		Long: `delete marks rows as deleted: no command shows or counts them any more. The other rows keep their numbers. A new root file has a bitmap for each stripe
@@ -60,37 +62,33 @@ Of several flags, rows must meet the conditions of all.`,
 		Example: `  amudai delete flights.amudai.shard --where "origin = 'SFO' and delay > 300"
   amudai delete users.amudai.shard --matching erased.csv --on user_id
   amudai delete logs.amudai.shard --rows 0:1000 --dry-run`,
-		Args: app.Wants(1, 1, "one shard"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.change(cmd.Context(), args[0], &f, shard.Delete, "deleted")
-		},
-	}
-	f.register(cmd, "all rows")
-	a.reports(cmd, &f.o.DryRun)
-	return cmd
+	})
 }
 
 func (a group) undelete() *cobra.Command {
-	var f rowFlags
-	cmd := &cobra.Command{
+	return a.marks(shard.Undelete, "restored", "all deleted rows", &cobra.Command{
 		Use:   "undelete SHARD (--where CONDITION | --rows LIST | --matching TABLE --on COLUMNS | --all)",
 		Short: "Bring deleted rows of a shard back",
 		Long: `undelete brings back rows that amudai delete marked as deleted. Of several flags, rows must meet the conditions of all. Rows whose stripe was written anew since then
 are gone.`,
 		Example: `  amudai undelete flights.amudai.shard --where "delay > 1000"
   amudai undelete flights.amudai.shard --all`,
-		Args: app.Wants(1, 1, "one shard"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.change(cmd.Context(), args[0], &f, shard.Undelete, "restored")
-		},
+	})
+}
+
+// marks completes a command that marks rows.
+func (a group) marks(mark marking, did, all string, cmd *cobra.Command) *cobra.Command {
+	var f rowFlags
+	cmd.Args = app.Wants(1, 1, "one shard")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return a.change(cmd.Context(), args[0], &f, mark, did)
 	}
-	f.register(cmd, "all deleted rows")
+	f.register(cmd, all)
 	a.reports(cmd, &f.o.DryRun)
 	return cmd
 }
 
-func (a group) change(ctx context.Context, location string, f *rowFlags,
-	change func(context.Context, string, shard.EditOptions, shard.Rows) (int64, error), did string) (err error) {
+func (a group) change(ctx context.Context, location string, f *rowFlags, change marking, did string) (err error) {
 	some := !f.where.IsZero() || f.rows != nil || f.matching != ""
 	switch {
 	case some == f.all:
