@@ -85,10 +85,11 @@ class Match:
 class Table(_changes.Changes):
     """A table in files, folders or objects: one, or several that are united by the names of their columns.
 
-    It holds no file open, but knows its files and their versions: inode, size and time of local files, the tag of objects. Files
-    that appear later are not part of it. If one of its files was changed, replaced or removed, all that reads it raises a
-    ChangedError: open the table again. A table that is sent to another machine knows no versions of local files there. A table
-    may be used from several threads, and after a fork.
+    It knows its files and their versions: inode, size and time of local files, the tag of objects. The process of the command
+    keeps the last few open for some seconds, except on Windows. Files that appear later are not part of the table. If one of
+    its files was changed, replaced or removed, all that reads it raises a ChangedError: open the table again. A table that is
+    sent to another machine knows no versions of local files there. A table may be used from several threads, and after a
+    fork.
     """
 
     locations: list[str]
