@@ -440,23 +440,21 @@ func (w *Writer) CutStripe(ctx context.Context) error {
 // SetProperty sets a custom property of the shard, and replaces one of the same name. [Property]
 // lists the types of values.
 func (w *Writer) SetProperty(name string, value any) error {
-	p := Property{Name: name, Value: value}
-	if _, err := shardfile.PropertiesToProto([]Property{p}); err != nil {
-		return err
-	}
-	w.pending = append(w.pending, p)
-	return nil
+	return addProperty(&w.pending, Property{Name: name, Value: value})
 }
 
 // SetStripeProperty adds a custom property to the current stripe, or to the next one if no row
 // follows the last stripe yet.
 func (w *Writer) SetStripeProperty(name string, value any) error {
-	p := Property{Name: name, Value: value}
-	if _, err := shardfile.PropertiesToProto([]Property{p}); err != nil {
-		return err
+	return addProperty(&w.properties, Property{Name: name, Value: value})
+}
+
+func addProperty(to *[]Property, p Property) error {
+	_, err := shardfile.PropertiesToProto([]Property{p})
+	if err == nil {
+		*to = append(*to, p)
 	}
-	w.properties = append(w.properties, p)
-	return nil
+	return err
 }
 
 // SetFieldProperty adds a custom property to the field at path, in the current stripe and all later
