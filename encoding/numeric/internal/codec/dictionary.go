@@ -113,6 +113,7 @@ var dictionary = encode.Row{
 	Parts:    []encode.Part{{Role: encode.AsCodes, Type: encode.Always(word.U32)}, {Type: encode.SameType}},
 	Tier:     encode.TierMiddle,
 	Levels:   2,
+	Fewer:    1,
 	Roles:    encode.InRoles(),
 	Once:     true,
 	PerValue: 330,

@@ -115,6 +115,7 @@ var narrow = encode.Row{
 	Parts:    []encode.Part{{Role: encode.AsNarrowed, Type: encode.Always(word.U8)}}, // or wider,
 	Tier:     encode.TierMiddle,
 	Levels:   3,
+	Fewer:    1,
 	Roles:    encode.InRoles(encode.AsCodes),
 	PerValue: 250,
 	Estimate: estimateNarrow,

@@ -35,7 +35,8 @@ func decodeZstd[U word.Uint](dst []U, r *trees.Reader, s *trees.Scratch) error {
 func appendZstd[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
 	mark := e.Mem.Mark()
 	defer e.Mem.Release(mark)
-	raw, z := littleEndian(e, in.Values), e.Zstd(p.Level)
+	raw := littleEndian(e, in.Values)
+	z := e.Zstd(p.Level, len(raw))
 	if n := len(raw) / 4; n >= leastQuarter && e.Weights.Features != 0 && e.Beyond(dst, 2*len(raw)) {
 		head := len(dst)
 		dst = z.EncodeAll(raw[3*n/2:3*n/2+n], dst)

@@ -12,6 +12,7 @@ import (
 func AppendTree[U word.Uint](e *Workspace, dst []byte, values []U, t word.Type, valid bitmap.Bits, h *Hint, p *Plan) []byte {
 	e.Mem.Reset()
 	in := Input[U]{Values: values, T: t, Hint: h}
+	e.left = e.Weights.work * int64(len(values))
 	if valid.Data != nil {
 		in.Nulls = valid.Nulls()
 	}
@@ -94,5 +95,6 @@ func AppendSame[U word.Uint](dst []byte, v U) []byte {
 // appendAs writes a tree of a code that the table has.
 func appendAs[U word.Uint](e *Workspace, dst []byte, in Input[U], p Plan) []byte {
 	e.cost(p.Code, in.T, len(in.Values))
+	e.left -= int64(len(in.Values))
 	return codecOf[U](e.table.Find(p.Code)).Append(e, dst, in, p)
 }

@@ -125,7 +125,7 @@ func explore[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 	tried := 0
 	for ; tried < c.n; tried++ {
 		x := &c.list[tried]
-		if x.cost >= min(best, 4*left) { // parts of parts may surprise again
+		if x.cost >= min(best, 4*left) || tried > 0 && e.exhausted() { // parts of parts may surprise again
 			break
 		}
 		at := len(dst)

@@ -12,6 +12,7 @@ type Weights struct {
 	Features edition.Set
 	price    int64 // of a nanosecond of decoding, in thousandths of a byte
 	level    int   // of the compressors
+	work     int64 // that trials may do for each value: those that they handle in all parts of trees, and see zstdWork
 	table    *Table
 }
 
@@ -20,13 +21,13 @@ func weightsOf(p encoding.Profile) Weights {
 	case encoding.ProfilePlain:
 		return Weights{Tier: TierPlain}
 	case encoding.MinimalCompression:
-		return Weights{Tier: TierLight, price: 3000}
+		return Weights{Tier: TierLight, price: 3000, work: 32}
 	case encoding.HighCompression:
-		return Weights{Tier: TierHeavy, price: 100}
+		return Weights{Tier: TierHeavy, price: 100, work: 64}
 	case encoding.MinimalSize:
-		return Weights{Tier: TierHeavy, price: 10, level: 1}
+		return Weights{Tier: TierHeavy, price: 10, level: 1, work: 128}
 	}
-	return Weights{Tier: TierMiddle, price: 400}
+	return Weights{Tier: TierMiddle, price: 400, work: 32}
 }
 
 // Cost is that of bytes that take some picoseconds to decode.

@@ -27,6 +27,7 @@ type Workspace struct {
 	zstds      int // how often something was compressed with Zstandard
 
 	table  *Table
+	left   int64 // of the work that trials may do
 	limit  int64 // of the cost of all that was written, beyond which it is not used
 	levels [trees.MaxDepth]level
 }
@@ -56,8 +57,9 @@ const (
 	ZstdBetter = 2
 )
 
-// Zstd is a compressor of a level.
-func (e *Workspace) Zstd(level int) *zstd.Encoder {
+// Zstd is a compressor of a level, for size bytes.
+func (e *Workspace) Zstd(level, size int) *zstd.Encoder {
+	e.left -= zstdWork * int64(size)
 	e.zstds++
 	if e.zstd[level] == nil {
 		speed := [...]zstd.EncoderLevel{zstd.SpeedDefault, ZstdBest: zstd.SpeedBestCompression, ZstdBetter: zstd.SpeedBetterCompression}[level]
@@ -82,6 +84,13 @@ func (e *Workspace) cost(code encoding.Code, t word.Type, n int) {
 func (e *Workspace) Beyond(dst []byte, more int) bool {
 	return e.Weights.Cost(len(dst)+more, e.Decode) >= e.limit
 }
+
+// exhausted tells whether trials have done all the work that they may. Encodings that no other is tried against are still written. In edition
+// reference, whose bytes stay the same, there is no end.
+func (e *Workspace) exhausted() bool { return e.left < 0 && e.Weights.Features != 0 }
+
+// zstdWork is the work of compressing a byte with Zstandard, where that of a value in an encoding is 1.
+const zstdWork = 2
 
 // Takes tells whether an encoding takes values of a type.
 func (e *Workspace) Takes(code encoding.Code, t word.Type) bool {
