@@ -333,16 +333,16 @@ func TestBrief(t *testing.T) {
 			c.want = not.Plan(values, bitmap.All(len(values)))
 		}
 		e := NewEncoder[int64](c.o)
-		e.Brief(true)
+		e.Brief(true, false)
 		require.Equal(t, c.want, e.Plan(values, bitmap.All(len(values))))
-		e.Brief(false)
+		e.Brief(false, false)
 		require.Equal(t, not.Plan(values, bitmap.All(len(values))), e.Plan(values, bitmap.All(len(values))))
 	}
 	e := NewEncoder[int64](encoding.Options{Features: edition.E2026.Features()})
 	first, err := e.AppendBlock(nil, values, bitmap.All(len(values)))
 	require.NoError(t, err)
 	require.NotEmpty(t, first)
-	e.Brief(true)
+	e.Brief(true, false)
 	require.Equal(t, shortBlock, e.Plan(values[:10_000], bitmap.All(10_000)))
 }
 
@@ -369,7 +369,7 @@ func TestClustered(t *testing.T) {
 	}
 	require.False(t, clustered(signed, bitmap.All(n)))
 	require.True(t, clustered(signed, nulls))
-	require.Equal(t, 8, rangeBits([]int8{-128, 127, 0}, bitmap.All(3)))
+	require.Equal(t, 8, func() int { s := spanOf([]int8{-128, 127, 0}, bitmap.All(3)); return s.bits() }())
 }
 
 // The same steps but for jumps, as of the ages of one person after the other, take little more than what tells the jumps.

@@ -30,6 +30,7 @@ type Encoder[T Value] struct {
 	plans  int          // calls of Plan until values are examined again
 	gap    int          // plans after the last examination
 	brief  bool         // one block has all values
+	codes  bool         // which are codes of a dictionary, of which each occurs
 	forced *encode.Plan // set by tests
 }
 
@@ -58,8 +59,11 @@ func (e *Encoder[T]) Clone() *Encoder[T] {
 // Brief says whether the values that follow are all that the column has, and at most 65536. In Balanced of edition 2026, they become one
 // block without a trial of shorter ones, which takes longer than writing it, unless they are clustered. After earlier blocks, in another stripe for example, there
 // is no difference.
-func (e *Encoder[T]) Brief(brief bool) {
+//
+// codes says that they are one block, too, and all codes of a dictionary, each of which occurs: so another dictionary brings nothing, and is not tried.
+func (e *Encoder[T]) Brief(brief, codes bool) {
 	e.brief = brief && len(e.hints) == 0 && e.o.Features != 0
+	e.codes = codes && e.o.Features != 0
 }
 
 // workspaces are the unused ones.
@@ -141,29 +145,51 @@ func clustered[T Value](values []T, valid bitmap.Bits) bool {
 	if Of[T]().Float() {
 		return true
 	}
-	whole := len(values) * rangeBits(values, valid)
+	var all span[T]
 	parts := 0
 	for i := 0; i < len(values); i += shortBlock {
 		end := min(i+shortBlock, len(values))
-		parts += (end - i) * rangeBits(values[i:end], sliceBits(valid, i, end))
+		part := spanOf(values[i:end], sliceBits(valid, i, end))
+		all.add(part)
+		parts += (end - i) * part.bits()
 	}
+	whole := len(values) * all.bits()
 	return 16*(whole-parts) >= whole
 }
 
-// rangeBits is the width of the range of values, which are integers.
-func rangeBits[T Value](values []T, valid bitmap.Bits) int {
-	var least, most T
-	found := false
-	for i, v := range values {
-		switch {
-		case valid.Data != nil && !valid.At(i):
-		case !found:
-			least, most, found = v, v, true
-		default:
+// span is the range of values, which are integers.
+type span[T Value] struct {
+	least, most T
+	found       bool
+}
+
+func (s *span[T]) add(other span[T]) {
+	switch {
+	case !s.found:
+		*s = other
+	case other.found:
+		s.least, s.most = min(s.least, other.least), max(s.most, other.most)
+	}
+}
+
+// bits is the width of the range.
+func (s *span[T]) bits() int { return bits.Len64(uint64(s.most) - uint64(s.least)) }
+
+// spanOf is the range of the values that are not null.
+func spanOf[T Value](values []T, valid bitmap.Bits) (s span[T]) {
+	if valid.Data == nil && len(values) > 0 {
+		least, most := values[0], values[0]
+		for _, v := range values {
 			least, most = min(least, v), max(most, v)
 		}
+		return span[T]{least, most, true}
 	}
-	return bits.Len64(uint64(most) - uint64(least))
+	for i, v := range values {
+		if valid.At(i) {
+			s.add(span[T]{v, v, true})
+		}
+	}
+	return s
 }
 
 // try returns the cost of a thousand values in blocks of some length, as one of them every so many values shows.
@@ -215,6 +241,7 @@ func (e *Encoder[T]) AppendTree(dst []byte, values []T, valid encoding.Bits) []b
 }
 
 func (e *Encoder[T]) append(w *encode.Workspace, dst []byte, values []T, valid bitmap.Bits, blockLen int) []byte {
+	w.Codes = e.codes && blockLen == longBlock
 	var h *encode.Hint
 	if len(values) < encode.AlwaysBelow {
 		h = w.Brief()

@@ -15,6 +15,7 @@ import (
 type Workspace struct {
 	Weights Weights
 	Fast    bool  // compress fast: this is a trial
+	Codes   bool  // the values are the codes of a dictionary, of which each occurs
 	Decode  int64 // what decoding costs of all that was written, in picoseconds
 
 	Trial      []byte
@@ -41,7 +42,7 @@ type level struct {
 
 // Begin makes the workspace ready for trees of a profile, whose encodings are those of the table.
 func (e *Workspace) Begin(t *Table, p encoding.Profile, features edition.Set) {
-	e.table, e.Weights, e.Decode, e.Fast, e.limit = t, weightsOf(p), 0, false, noLimit
+	e.table, e.Weights, e.Decode, e.Fast, e.Codes, e.limit = t, weightsOf(p), 0, false, false, noLimit
 	e.Weights.Features, e.Weights.table = features, t
 }
 

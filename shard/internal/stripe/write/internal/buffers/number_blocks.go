@@ -14,11 +14,12 @@ type NumberBlocks[T numeric.Value] struct {
 	Pipeline pipeline[*numeric.Encoder[T]]
 	Values   []T
 	Brief    bool // there are few values, though more than are staged at once
+	codes    bool // they are those of a dictionary
 }
 
 // NewNumberBlocks makes the blocks of a part of a node.
 func NewNumberBlocks[T numeric.Value](c *Context, p NodePart, o encoding.Options) NumberBlocks[T] {
-	return NumberBlocks[T]{Pipeline: pipeline[*numeric.Encoder[T]]{encoders: numberEncoders[T](c, p, o)}}
+	return NumberBlocks[T]{Pipeline: pipeline[*numeric.Encoder[T]]{encoders: numberEncoders[T](c, p, o)}, codes: p.Codes}
 }
 
 // Room is how many more values may be staged before the next flush.
@@ -58,10 +59,11 @@ func (p *NumberBlocks[T]) Flush(c *Context, valid *BitStage, final bool) error {
 		return nil
 	}
 	values, bits := p.Take(valid)
-	brief := p.Brief || final && p.Pipeline.submitted == 0 && len(values) <= MostStaged
+	all := final && p.Pipeline.submitted == 0 && len(values) <= MostStaged
+	brief := p.Brief || all
 	return p.Pipeline.add(c, final, func(e *numeric.Encoder[T], out *segment) error {
 		defer PutStage(values)
-		e.Brief(brief)
+		e.Brief(brief, all && p.codes)
 		return cutNumbers(c, e, out, values, bits, c.Cut)
 	})
 }
