@@ -212,7 +212,7 @@ func findPatches[U word.Uint](e *encode.Workspace, in encode.Input[U]) (f encode
 	}
 	word.SortBits(&e.Mem, sample, full)
 	best := n * full
-	for bit := full - 1; bit >= 1; bit-- {
+	for bit := min(full-1, max(bits.Len64(uint64(sample[n-1]-sample[0])), 1)); bit >= 1; bit-- { // more bits hold no more of the sample
 		first, covered := densest(sample, U(1)<<bit-1)
 		cost := n*bit + (n-covered)*patchedBits
 		if cost < best {
