@@ -4,10 +4,9 @@ import (
 	"math/bits"
 	"sync"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/internal/base/distinct"
 	"github.com/amudai/amudai-go/internal/base/lz4"
 )
 
@@ -71,31 +70,17 @@ func (b *Builder) Unequal(rows int64) bool { return 2*int64(b.Distinct()) > rows
 // Repeats reports whether [Builder.Keep] may be true for the values of a brief column, by runs of them: without it, no more than half of
 // all are distinct, so that each of a sample has an equal one in it with half of the share that the sample has.
 func Repeats(v bytestring.Values, valid encoding.Bits) bool {
-	const (
-		runs = 32
-		run  = 64
-		mask = 2*runs*run - 1
-	)
-	var seen [mask + 1]uint64 // hashes, 0 where there is none
-	looked, equal := 0, 0
+	const runs, run = 32, 64
+	var seen distinct.Set
+	looked := 0
 	for from := 0; from < v.N && looked < runs*run; from += max(v.N/runs, run) {
 		for i := from; i < min(from+run, v.N); i++ {
-			looked++
-			hash := uint64(1) // of nulls
-			if valid.At(i) {
-				hash = max(xxh3.Hash(v.At(i)), 2)
+			if looked++; valid.At(i) {
+				seen.Add(v.At(i))
 			}
-			at := hash & mask
-			for seen[at] != 0 && seen[at] != hash {
-				at = (at + 1) & mask
-			}
-			if seen[at] == hash {
-				equal++
-			}
-			seen[at] = hash
 		}
 	}
-	return 2*equal*v.N >= looked*looked
+	return 2*(looked-seen.Len())*v.N >= looked*looked
 }
 
 // KeepAgainst is [Builder.Keep] with the size of the rows without dictionary, for example from trials on a sample.

@@ -2,6 +2,7 @@ package numeric
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"sync"
 
@@ -112,14 +113,10 @@ func (e *Encoder[T]) Plan(values []T, valid encoding.Bits) (blockLen int) {
 	}
 	values = values[:min(len(values), longBlock)]
 	long := e.try(values, valid, longBlock, longBlock)
-	seeded := e.seed()
 	short := e.try(values, valid, shortBlock, tryEvery*shortBlock)
 	n := shortBlock
 	if 1000*long <= (1000-gain)*short {
 		n = longBlock
-	}
-	if seeded && n == shortBlock {
-		delete(e.hints, shortBlock) // all encodings are tried on the first block that is written
 	}
 	e.plans = planEvery
 	if e.gap > 0 && n == e.len {
@@ -129,67 +126,36 @@ func (e *Encoder[T]) Plan(values []T, valid encoding.Bits) (blockLen int) {
 	return n
 }
 
-// seed lets short blocks that were never tried begin with what the long one has shown: for telling which are smaller, that is enough. In edition
-// reference, whose bytes stay the same, they try all encodings.
-func (e *Encoder[T]) seed() bool {
-	if e.hints[shortBlock] != nil || e.hints[longBlock] == nil || e.o.Features == 0 {
-		return false
-	}
-	e.hints[shortBlock] = e.hints[longBlock].Clone()
-	return true
-}
-
 // clustered reports whether short blocks may be smaller: whether their values lie so near each other that a sixteenth of all bits is saved. Of
 // floats that is not known.
 func clustered[T Value](values []T, valid bitmap.Bits) bool {
 	if Of[T]().Float() {
 		return true
 	}
-	var all span[T]
-	parts := 0
+	parts, low, high := 0, uint64(math.MaxUint64), uint64(0)
 	for i := 0; i < len(values); i += shortBlock {
 		end := min(i+shortBlock, len(values))
-		part := spanOf(values[i:end], sliceBits(valid, i, end))
-		all.add(part)
-		parts += (end - i) * part.bits()
+		least, most := spanOf(values[i:end], sliceBits(valid, i, end))
+		low, high = min(low, least), max(high, most)
+		parts += (end - i) * bits.Len64(most-min(least, most))
 	}
-	whole := len(values) * all.bits()
+	whole := len(values) * bits.Len64(high-min(low, high))
 	return 16*(whole-parts) >= whole
 }
 
-// span is the range of values, which are integers.
-type span[T Value] struct {
-	least, most T
-	found       bool
-}
-
-func (s *span[T]) add(other span[T]) {
-	switch {
-	case !s.found:
-		*s = other
-	case other.found:
-		s.least, s.most = min(s.least, other.least), max(s.most, other.most)
-	}
-}
-
-// bits is the width of the range.
-func (s *span[T]) bits() int { return bits.Len64(uint64(s.most) - uint64(s.least)) }
-
-// spanOf is the range of the values that are not null.
-func spanOf[T Value](values []T, valid bitmap.Bits) (s span[T]) {
-	if valid.Data == nil && len(values) > 0 {
-		least, most := values[0], values[0]
-		for _, v := range values {
-			least, most = min(least, v), max(most, v)
-		}
-		return span[T]{least, most, true}
+// spanOf is the least and the largest of the values that are not null, which are integers, as words in their order.
+func spanOf[T Value](values []T, valid bitmap.Bits) (least, most uint64) {
+	least = math.MaxUint64
+	flip := uint64(0)
+	if Of[T]().Signed() {
+		flip = 1 << 63
 	}
 	for i, v := range values {
-		if valid.At(i) {
-			s.add(span[T]{v, v, true})
+		if valid.Data == nil || valid.At(i) {
+			least, most = min(least, uint64(v)^flip), max(most, uint64(v)^flip)
 		}
 	}
-	return s
+	return least, most
 }
 
 // try returns the cost of a thousand values in blocks of some length, as one of them every so many values shows.
