@@ -158,16 +158,6 @@ func madeUp(scan ...float64) []*measure.Result {
 	return []*measure.Result{{Set: "flights", Ops: []string{measure.OpScan}, Runs: []*measure.Figures{base, ours}}}
 }
 
-func TestComparisonShowsWhatChanged(t *testing.T) {
-	var out bytes.Buffer
-	printComparison(&out, madeUp(0.2, 0.42, 0.2), madeUp(0.1, 0.21, 0.1))
-	require.Contains(t, out.String(), "2 figures, 1 better, 0 worse")
-	require.Contains(t, out.String(), "0.50")
-	out.Reset()
-	printComparison(&out, madeUp(0.2, 0.42, 0.2), madeUp(0.2, 0.4, 0.22))
-	require.Equal(t, "2 figures, 0 better, 0 worse", strings.TrimSpace(out.String()), "their spreads touch")
-}
-
 // TestDocumentsShowTheirFigures requires that the tables of the documents are those of the file of figures.
 func TestDocumentsShowTheirFigures(t *testing.T) {
 	figures, err := measure.Load[*measure.Result]("../docs/figures.json")

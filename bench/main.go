@@ -12,7 +12,6 @@
 //	go run -C bench . -questions -peers python3     ClickBench's questions on data made like its table, beside DuckDB
 //	go run -C bench . -search -peers python3        searches of log lines and prose, beside Tantivy, SQLite, Lance, ripgrep
 //	go run -C bench . -ablation all a.arrow b.arrow    what tables take without each of the encodings
-//	go run -C bench . -compare old.json new.json    changes between two runs with -json
 //	go run -C bench . -show a.json b.json           the tables of earlier runs
 //	go run -C bench . -render a.json README.md      the tables within documents made anew
 package main
@@ -52,7 +51,6 @@ type config struct {
 	jsonFile     string
 	profile      string
 	verbose      bool
-	compare      bool
 	show, render bool
 	questions    bool
 	searches     bool
@@ -80,7 +78,6 @@ func main() {
 	flag.StringVar(&c.profile, "cpuprofile", "", "write a CPU profile")
 	memory := flag.Bool("memory", false, "measure peak memory only: -ops \"write peak,scan peak\"")
 	flag.BoolVar(&c.verbose, "v", false, "report every figure on standard error")
-	flag.BoolVar(&c.compare, "compare", false, "compare the figures of two files written with -json")
 	flag.BoolVar(&c.show, "show", false, "print the tables of files written with -json")
 	flag.BoolVar(&c.render, "render", false, "write the figures of a file written with -json into documents")
 	flag.StringVar(&c.peers, "peers", "", "Python to measure pyarrow, DuckDB, Vortex and Lance with, too, as far as they are installed")
@@ -100,9 +97,6 @@ func main() {
 	}
 	if c.render {
 		exit(renderFiles(flag.Args()))
-	}
-	if c.compare {
-		exit(compareFiles(os.Stdout, flag.Args()))
 	}
 	c.sets = setNames(sets)
 	if *memory {
@@ -253,24 +247,5 @@ func showFiles(w io.Writer, paths []string) error {
 	}
 	printTexts(w, all)
 	printUnseen(w, all)
-	return nil
-}
-
-// compareFiles prints the ratios of two runs side by side.
-func compareFiles(w io.Writer, paths []string) error {
-	if len(paths) != 2 {
-		return errors.New("-compare OLD.json NEW.json")
-	}
-	before, err := measure.Load[*measure.Result](paths[0])
-	if err != nil {
-		return err
-	}
-	after, err := measure.Load[*measure.Result](paths[1])
-	if err != nil {
-		return err
-	}
-	if printComparison(w, before, after) == 0 {
-		return errors.New("-compare: the files have no figure in common")
-	}
 	return nil
 }

@@ -89,7 +89,14 @@ func (f *Filter) Stripe(ctx context.Context, st table.Stripe, o Options) (*Strip
 func (f *Filter) askedStripe(ctx context.Context, st table.Stripe, o Options) (*Stripe, error) {
 	s := f.newStripe(st.Rows())
 	s.stripe = st
-	if t, ok := f.of.(table.Remembering); ok && !f.traced {
+	s.bytes = sync.OnceValues(func() (storage.Prefetched, error) {
+		columns := make([]table.Column, len(s.columns))
+		for i := range columns {
+			columns[i] = *s.columns[i].toOpen()
+		}
+		return o.PrefetchToOpen(ctx, columns)
+	})
+	if t, ok := f.of.(table.Remembering); ok && !f.traced && o.Disable == 0 {
 		if s.finding = t.Finding(f.text, st.Index()); s.finding != nil {
 			if found := s.finding.Found(); found != nil {
 				s.Maybe, s.Sure = *found, *found
@@ -111,41 +118,33 @@ func (f *Filter) askedStripe(ctx context.Context, st table.Stripe, o Options) (*
 }
 
 // look asks the sources.
-func (s *Stripe) look(ctx context.Context, o Options) error {
-	f := s.bound
-	s.bytes = sync.OnceValues(func() (storage.Prefetched, error) {
-		columns := make([]table.Column, len(s.columns))
-		for i := range columns {
-			columns[i] = *s.columns[i].toOpen()
-		}
-		return o.PrefetchToOpen(ctx, columns)
-	})
+func (f *Stripe) look(ctx context.Context, o Options) error {
 	if o.Disable&source.Statistics == 0 {
-		v, err := f.tableVerdict(ctx)
+		v, err := f.bound.tableVerdict(ctx)
 		if err != nil || v != predicate.Some {
-			s.decide(v)
-			s.trace(source.Statistics, "of the whole table")
+			f.decide(v)
+			f.trace(source.Statistics, "of the whole table")
 			return err
 		}
 	}
 	own := false                       // only the indexes of the stripe itself are yet to be asked
 	if o.Disable&source.Indexes == 0 { // first, so that nothing is read of stripes that they exclude
-		all, err := f.Indexed(ctx)
+		all, err := f.bound.Indexed(ctx)
 		if err != nil {
 			return err
 		}
-		if own = all != nil; own && s.take(all) {
+		if own = all != nil; own && f.take(all) {
 			return nil
 		}
 	}
 	if err := o.PrefetchMetadata(ctx); err != nil {
 		return err
 	}
-	columns, err := s.load(ctx, own)
+	columns, err := f.load(ctx, own)
 	if err != nil {
 		return err
 	}
-	return s.ask(ctx, source.All(columns, o.Disable))
+	return f.ask(ctx, source.All(columns, o.Disable))
 }
 
 // newStripe is a filter in some rows that nothing is known about.

@@ -45,12 +45,10 @@ type frontTree struct {
 	ends       []int32 // where each of them ends
 	first, end int
 
-	group  int     // the restart from which on values are in some, or were asked for; -1 for none
-	until  int     // the end of them
-	some   []byte  // these values
-	places []int64 // where each begins, and the last ends
-
-	singles int // values of group that were asked for one at a time
+	group   int     // the restart from which on values were asked for, -1 for none
+	singles int     // those of them that were asked for one at a time
+	some    []byte  // all of them up to the next restart, if places has any
+	places  []int64 // where each begins, and the last ends
 }
 
 func layoutOfFrontCoding(r *tree.Reader) (restart int, prefixes, rests []byte) {
@@ -119,23 +117,20 @@ func expandFront[O int32 | int64](f *frontTree, from, to int, dst []byte, offset
 	return frontcode.Expand(dst, offsets, base, f.prefixes[from:to], f.text[:ends[len(ends)-1]], at, ends, before, (f.restart-from%f.restart)%f.restart, f.restart)
 }
 
-// expandGroup writes the values from a restart up to one behind it to some, unless they are there. When more of them are asked for, all up to the next
-// restart follow.
-func (f *frontTree) expandGroup(start, end int) error {
-	if f.group == start && end <= f.until {
+// expandGroup writes the values from a restart up to the next to some, unless they are there.
+func (f *frontTree) expandGroup(start int) error {
+	if f.group == start && len(f.places) > 0 {
 		return nil
 	}
-	if f.group == start {
-		end = min(start+f.restart, len(f.prefixes))
-	}
-	f.group = -1
+	end := min(start+f.restart, len(f.prefixes))
 	size := f.sumLen(start, end)
 	scratch.Slice(&f.some, size+frontcode.Slack)
+	f.group = -1
 	scratch.Slice(&f.places, end-start+1)[0] = 0
 	if err := expandFront(f, start, end, f.some[:size], f.places[1:], 0, nil); err != nil {
 		return err
 	}
-	f.group, f.until = start, end
+	f.group = start
 	return nil
 }
 
@@ -145,10 +140,10 @@ const manyAlone = 8
 // few reports whether a single value of those from a restart on is one of a few that were asked for since it was another restart, and all are not there.
 func (f *frontTree) few(start int) bool {
 	if f.group != start {
-		f.group, f.until, f.singles = start, start, 0
+		f.group, f.singles, f.places = start, 0, f.places[:0]
 	}
 	f.singles++
-	return f.until == start && f.singles < manyAlone
+	return len(f.places) == 0 && f.singles < manyAlone
 }
 
 // assemble writes a single value of those from a restart on: its rest, and before it what it shares, out of the rests of the values that had it first.
@@ -220,11 +215,7 @@ func putFront[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets [
 		return f.assemble(start, from, dst)
 	}
 	if alone || start < from {
-		until := to
-		if !alone {
-			until = from
-		}
-		if err := f.expandGroup(start, until); err != nil {
+		if err := f.expandGroup(start); err != nil {
 			return err
 		}
 	}

@@ -130,21 +130,13 @@ func (c *Column) Exact() bool {
 	return ok
 }
 
-// Sum is hi * 2^32 + lo, the sum of no more than 2^31 integers, without a view of those of up to 32 bits. ok is false if some value needs more than 64 bits.
+// Sum is hi * 2^32 + lo, the sum of no more than 2^31 integers, without a view of those of 16 and 32 bits. ok is false if some value needs more than 64 bits.
 func (c *Column) Sum() (hi, lo int64, ok bool) {
 	switch c.Array.DataType().ID() {
-	case arrow.INT8:
-		return 0, sumOf(arrowutil.Values[int8](c.Array)), true
-	case arrow.UINT8:
-		return 0, sumOf(arrowutil.Values[uint8](c.Array)), true
 	case arrow.INT16:
 		return 0, sumOf(arrowutil.Values[int16](c.Array)), true
-	case arrow.UINT16:
-		return 0, sumOf(arrowutil.Values[uint16](c.Array)), true
 	case arrow.INT32, arrow.DECIMAL32:
 		return 0, sumOf(arrowutil.Values[int32](c.Array)), true
-	case arrow.UINT32:
-		return 0, sumOf(arrowutil.Values[uint32](c.Array)), true
 	}
 	v, ok := c.Integers()
 	for _, x := range v {
@@ -155,7 +147,7 @@ func (c *Column) Sum() (hi, lo int64, ok bool) {
 }
 
 // sumOf adds up values four at a time, so that an addition need not wait for the one before it.
-func sumOf[T int8 | uint8 | int16 | uint16 | int32 | uint32](v []T) int64 {
+func sumOf[T int16 | int32](v []T) int64 {
 	var a, b, c, d int64
 	for ; len(v) >= 4; v = v[4:] {
 		a += int64(v[0])
