@@ -49,6 +49,11 @@ var unseen = []struct{ set, title string }{
 	{"unseen8/pets", "licences of pets"},
 	{"unseen8/electricity", "demand for electricity by half hour"},
 	{"unseen8/pizzas", "pizzas sold"},
+	{"unseen9/concentrations", "concentrations of a drug, 122 columns"},
+	{"unseen9/hotels", "rates of hotels"},
+	{"unseen9/stops", "people whom police stopped"},
+	{"unseen9/tests", "tests for a virus"},
+	{"unseen9/cells", "measures of cells in pictures"},
 }
 
 // unseenContenders are those of their table.
