@@ -177,7 +177,7 @@ func (q Question) rows(ctx context.Context, t *table.Table, compared bool) (iter
 	var where filter.Expr
 	if q.where != "" {
 		var err error
-		if where, err = filter.Parse(fmt.Sprintf("(%s) and WatchID <> -%d", q.where, asked.Add(1))); err != nil {
+		if where, err = filter.Parse(fmt.Sprintf("(%s) and GoodEvent <> -%d", q.where, asked.Add(1))); err != nil {
 			return nil, err
 		}
 	}

@@ -73,18 +73,20 @@ type findingKey struct {
 	stripe int
 }
 
-// Finding implements [table.Remembering].
+// Finding implements [table.Remembering]. The first question with a filter is only noted, as most are asked once, and remembering takes time.
 func (t *Table) Finding(filter string, stripe int) *table.Finding {
 	key, rows := findingKey{filter, stripe}, t.file.Stripe(stripe).Rows()
-	if f, ok := t.cache.Get(key); ok {
-		return f.(*table.Finding)
-	}
+	known, asked := t.cache.Get(key)
+	f, _ := known.(*table.Finding)
 	size := table.FindingBytes(rows) + int64(len(filter))
-	if size > t.o.CacheBytes/4 {
-		return nil
+	switch {
+	case f != nil || size > t.o.CacheBytes/4:
+	case !asked:
+		t.cache.Put(key, nil, int64(len(filter))+table.FindingBytes(0))
+	default:
+		f = table.NewFinding(rows)
+		t.cache.Put(key, f, size)
 	}
-	f := table.NewFinding(rows)
-	t.cache.Put(key, f, size)
 	return f
 }
 
