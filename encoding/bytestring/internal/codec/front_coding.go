@@ -45,10 +45,10 @@ type frontTree struct {
 	ends       []int32 // where each of them ends
 	first, end int
 
-	group   int     // the restart from which on values were asked for, -1 for none
-	singles int     // those of them that were asked for one at a time
-	some    []byte  // all of them up to the next restart, if places has any
-	places  []int64 // where each begins, and the last ends
+	group  int     // the restart from which on values were asked for last, -1 for none
+	asked  int     // how often
+	some   []byte  // all of them up to the next restart, if places has any
+	places []int64 // where each begins, and the last ends
 }
 
 func layoutOfFrontCoding(r *tree.Reader) (restart int, prefixes, rests []byte) {
@@ -134,47 +134,70 @@ func (f *frontTree) expandGroup(start int) error {
 	return nil
 }
 
-// manyAlone is the number of single values between two restarts that take as long as all of them.
-const manyAlone = 8
+// manyAlone is how often values between two restarts are asked for until it is quicker to have all of them.
+const manyAlone = 3
 
-// few reports whether a single value of those from a restart on is one of a few that were asked for since it was another restart, and all are not there.
+// few reports whether some of the values from a restart on are among a few that were asked for since it was another restart, and all are not there.
 func (f *frontTree) few(start int) bool {
 	if f.group != start {
-		f.group, f.singles, f.places = start, 0, f.places[:0]
+		f.group, f.asked, f.places = start, 0, f.places[:0]
 	}
-	f.singles++
-	return len(f.places) == 0 && f.singles < manyAlone
+	f.asked++
+	return len(f.places) == 0 && f.asked < manyAlone
 }
 
-// assemble writes a single value of those from a restart on: its rest, and before it what it shares, out of the rests of the values that had it first.
-func (f *frontTree) assemble(start, slot int, dst []byte) error {
-	end := slot + 1
-	if f.singles > 1 {
-		end = min(start+f.restart, len(f.prefixes))
+// expandBehind writes values, of which start is the restart before the first: the first that is not empty is put together, the others follow it.
+func expandBehind[O int32 | int64](f *frontTree, start, from, to int, dst []byte, offsets []O, base O) error {
+	end := to
+	if f.asked > 1 { // others of them will be
+		end = max(to, min(start+f.restart, len(f.prefixes)))
 	}
 	if err := f.readRests(start, end); err != nil {
 		return err
 	}
+	n := 0
+	for ; n == 0 && from < to && from%f.restart > 0; from++ {
+		if n = f.size(from); n > len(dst) {
+			return fault.Corruptf("value %d has %d bytes of %d", from, n, len(dst))
+		}
+		if err := f.assemble(start, from, dst[:n]); err != nil {
+			return err
+		}
+		offsets[0], offsets = base+O(n), offsets[1:]
+	}
+	if from < to {
+		return expandFront(f, from, to, dst[n:], offsets, base+O(n), dst[:n])
+	}
+	if n != len(dst) {
+		return fault.Corruptf("values of %d bytes instead of %d", n, len(dst))
+	}
+	return nil
+}
+
+// size is the number of bytes of a value whose rest is there.
+func (f *frontTree) size(slot int) int {
+	from, to := f.rest(slot)
+	return int(f.prefixes[slot]) + to - from
+}
+
+// assemble writes a value to as many bytes: its rest, and before it what it shares, out of the rests of the values that had it first, from a restart on.
+func (f *frontTree) assemble(start, slot int, dst []byte) error {
 	shared := int(f.prefixes[slot])
 	left := shared // bytes that are still to be found, at the front of dst
 	from, to := f.rest(slot)
-	if left+to-from != len(dst) {
-		return fault.Corruptf("a value of %d bytes instead of %d", left+to-from, len(dst))
-	}
 	copy(dst[left:], f.text[from:to])
 	for k := slot - 1; left > 0; k-- {
 		if k < start {
 			return fault.Corruptf("value %d shares %d bytes with none", k+1, shared)
 		}
-		from, to := f.rest(k)
-		size := int(f.prefixes[k]) + to - from
-		switch {
+		switch size := f.size(k); {
 		case size == 0: // the one before it is meant
 			continue
 		case shared > size:
 			return fault.Corruptf("value %d shares %d bytes with one of %d", k+1, shared, size)
 		}
 		if shared = int(f.prefixes[k]); left > shared {
+			from, _ := f.rest(k)
 			copy(dst[shared:left], f.text[from:])
 			left = shared
 		}
@@ -203,28 +226,18 @@ func addFrontLengths(t *tree.Tree, dst []int64, from int) error {
 	return fault.In(f.rests.AddLengths(dst, from), "rests", -1)
 }
 
-// putFront writes values. A few are copied out of those between two restarts, which are kept for the next.
+// putFront writes values. Those between two restarts are copied out of all of them, which are kept for the next, if many were asked for.
 func putFront[O int32 | int64](t *tree.Tree, from, to int, dst []byte, offsets []O, base O) error {
 	if from == to {
 		return nil
 	}
 	f := tree.State[frontTree](t)
 	start, alone := f.alone(from, to)
-	if alone && to-from == 1 && f.few(start) {
-		offsets[0] = base + O(len(dst))
-		return f.assemble(start, from, dst)
+	if !alone || f.few(start) {
+		return expandBehind(f, start, from, to, dst, offsets, base)
 	}
-	if alone || start < from {
-		if err := f.expandGroup(start); err != nil {
-			return err
-		}
-	}
-	if !alone {
-		var before []byte
-		for k := from - start; k > 0 && len(before) == 0; k-- {
-			before = f.some[f.places[k-1]:f.places[k]]
-		}
-		return expandFront(f, from, to, dst, offsets, base, before)
+	if err := f.expandGroup(start); err != nil {
+		return err
 	}
 	places := f.places[from-start : to-start+1]
 	copy(dst, f.some[places[0]:])
