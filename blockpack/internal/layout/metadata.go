@@ -126,8 +126,8 @@ func parseVariant(data []byte, h Header, dataEnd int64, v Variant, o Options) (*
 	if c.Err != nil {
 		return nil, c.Err
 	}
-	sum := m.Ranges.Sum()
-	m.TracesSound = sum == TraceSum(data[m.Sections[3]-m.Sections[0]:m.Sections[4]-m.Sections[0]])
+	sum := m.Ranges.Sum() // "" in older files and those of other writers: the index is not read for it
+	m.TracesSound = sum != "" && sum == TraceSum(data[m.Sections[3]-m.Sections[0]:m.Sections[4]-m.Sections[0]])
 	m.TracesComplete = (m.TracesSound || sum == "") && len(m.Blocks) <= MaxIndexed && !slices.ContainsFunc(m.Blocks, func(b Block) bool { return b.Spans > MaxIndexed })
 	if m.Ranges.Mark() != "" {
 		m.bloom.Store(uint32(bloomMurmur))

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	missing     = ^uint64(0) // the lower bits of a packed key that is not among the known ones
-	mostPacked  = 127        // bits of a packed key
-	mostCode    = missing - 1
-	wideRange   = 40       // bits of a range that is none
-	mostNumbers = 1 << 31  // of a table
-	mostBytes   = 16 << 30 // a set of texts has places for twice as many
+	missing     = ^uint64(0)  // the lower bits of a packed key that is not among the known ones
+	mostPacked  = 127         // bits of a packed key
+	mostCode    = missing - 1 // so that no code of a single column is missing
+	wideRange   = 40          // bits of a range that is none
+	mostNumbers = 1 << 31     // of a table
+	mostBytes   = 16 << 30    // a set of texts has places for twice as many
 )
 
 // Keyer numbers the distinct rows of some columns from 1. A code stands for each value, 0 for null. The codes of a row are packed
