@@ -3,7 +3,6 @@ package leaktest
 
 import (
 	"runtime"
-	"runtime/metrics"
 	"testing"
 	"time"
 )
@@ -11,9 +10,9 @@ import (
 // Allocated is the number of bytes that the program has allocated so far, freed ones included:
 // an upper bound of its peak.
 func Allocated() uint64 {
-	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(s)
-	return s[0].Value.Uint64()
+	var m runtime.MemStats // runtime/metrics counts small objects late: some not before the next collection
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
 }
 
 // Goroutines notes the number of goroutines. The function that it returns fails the test if
