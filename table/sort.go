@@ -48,12 +48,8 @@ func (o SortOptions) open(ctx context.Context, t *Table) (_ provider.Source, err
 		return nil, err
 	}
 	scan := ScanOptions{Columns: o.Columns, Filter: o.Filter, Rows: o.Rows}
-	bound, err := o.firstRows(ctx, t, scan, by)
-	if err != nil {
+	if scan, err = o.firstRows(ctx, t, scan, by); err != nil {
 		return nil, err
-	}
-	if !bound.IsZero() {
-		scan.Filter = filter.And(scan.Filter, bound)
 	}
 	src, err := t.openKeyed(ctx, scan, by, o.NullsFirst)
 	if err != nil {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/engine/sortkeys"
 	"github.com/amudai/amudai-go/internal/inputs"
@@ -24,28 +26,36 @@ import (
 // mostFirst is the greatest limit for which the column of the first key is read on its own before.
 const mostFirst = 100_000
 
-// firstRows returns a condition that the first rows of a sort meet, and few others, so that the other columns of most rows are
-// not read. It reads the first key alone, if that is a column of files that can skip values; else there is no condition.
-func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, by []sortkeys.Key) (none filter.Expr, err error) {
-	if o.Limit <= 0 || o.Limit > mostFirst || o.NullsFirst || len(by[0].Node.Args) > 0 || !t.skipValues(ctx) {
-		return none, nil
+// firstRows narrows a scan to rows that the first ones of a sort are among, and few others, so that the other columns of most rows are
+// not read. It reads the first key alone, if that is a column of files that can skip values. If there is no other key, and no condition, it has the
+// very rows; else those that are not after the last of them.
+func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, by []sortkeys.Key) (_ ScanOptions, err error) {
+	if o.Limit <= 0 || o.Limit > mostFirst || len(by[0].Node.Args) > 0 || !t.skipValues(ctx) {
+		return scan, nil
 	}
-	scan.Columns, scan.Silent = []string{}, true
-	src, err := t.openKeyed(ctx, scan, by[:1], false)
+	first := scan
+	first.Columns, first.Silent, first.Dictionaries = []string{}, true, true
+	src, err := t.openKeyed(ctx, first, by[:1], o.NullsFirst)
 	if err != nil {
-		return none, err
+		return scan, err
 	}
 	defer func() { err = errors.Join(err, src.src.Close()) }()
 	path, ok := src.Values[0].Column()
-	if !ok || !comparesAsSorted(src.Keys[0].Type) {
-		return none, nil
+	exact := len(by) == 1 && scan.Filter.IsZero() && scan.Rows == nil
+	if !ok || !exact && (o.NullsFirst || !comparesAsSorted(kinds.Decoded(src.Keys[0].Type))) {
+		return scan, nil
 	}
-	last, err := lastFirst(ctx, src, o.Limit)
+	last, rows, err := firstValues(ctx, src, o.Limit)
 	if last == nil || err != nil {
-		return none, err
+		return scan, err
 	}
 	defer last.Release()
-	return boundOf(filter.Col(path), last, by[0].Descending), nil
+	if exact {
+		scan.Rows = rows
+	} else if bound := boundOf(filter.Col(path), last, by[0].Descending); !values.IsNull(last, 0) && !bound.IsZero() {
+		scan.Filter = filter.And(scan.Filter, bound)
+	}
+	return scan, nil
 }
 
 // skipValues reports whether all inputs are files of formats that read the columns of a filter first.
@@ -69,42 +79,58 @@ func comparesAsSorted(t arrow.DataType) bool {
 		id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.DATE32 || id == arrow.TIMESTAMP
 }
 
-// lastFirst returns the last of the first values, or nil if there are fewer, or if it is null.
-func lastFirst(ctx context.Context, src *keyedSource, limit int64) (last arrow.Array, err error) {
-	schema := arrow.NewSchema([]arrow.Field{{Name: "key", Type: src.Keys[0].Type, Nullable: true}}, nil)
+// firstValues returns the last of the first values in the order of the key, and the rows of all of them. It returns nil if there are fewer.
+func firstValues(ctx context.Context, src *keyedSource, limit int64) (last arrow.Array, rows []RowRange, err error) {
+	fields := []arrow.Field{{Name: "key", Type: src.Keys[0].Type, Nullable: true}, {Name: "row", Type: arrow.PrimitiveTypes.Int64}}
+	schema := arrow.NewSchema(fields, nil)
 	s, err := order.NewSorter(schema, src.Keys, order.Options{Limit: limit})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	err = src.each(ctx, func(rows arrow.RecordBatch, keys []arrow.Array) error {
-		batch := array.NewRecordBatch(schema, keys, rows.NumRows())
+	from := int64(0)
+	err = src.each(ctx, func(batch arrow.RecordBatch, keys []arrow.Array) error {
+		b := array.NewInt64Builder(memory.DefaultAllocator)
+		defer b.Release()
+		b.Reserve(int(batch.NumRows()))
+		for range batch.NumRows() {
+			b.UnsafeAppend(from)
+			from++
+		}
+		numbers := b.NewArray()
+		defer numbers.Release()
+		batch = array.NewRecordBatch(schema, []arrow.Array{keys[0], numbers}, batch.NumRows())
 		defer batch.Release()
 		return s.Add(ctx, batch, keys)
 	})
 	if err == nil {
 		err = s.Finish(ctx)
 	}
-	if err != nil {
-		return nil, err
+	if err != nil || from <= limit {
+		return nil, nil, err
 	}
-	for {
+	for limit > 0 {
 		b, err := s.Next(ctx)
-		if err != nil || b == nil {
-			return last, err
+		if err != nil {
+			return last, rows, err
 		}
-		if limit -= b.NumRows(); limit == 0 && !values.IsNull(b.Column(0), int(b.NumRows()-1)) {
+		for _, row := range arrowutil.Values[int64](b.Column(1)) {
+			rows = append(rows, RowRange{From: row, To: row + 1})
+		}
+		if limit -= b.NumRows(); limit == 0 {
 			last = array.NewSlice(b.Column(0), b.NumRows()-1, b.NumRows())
 		}
 		b.Release()
 	}
+	slices.SortFunc(rows, func(a, b RowRange) int { return cmp.Compare(a.From, b.From) })
+	return last, rows, nil
 }
 
 // boundOf is the condition that a column is not after a value in an order. It is zero if there is none.
 func boundOf(column filter.Expr, last arrow.Array, descending bool) (bound filter.Expr) {
 	text := string(values.Text(last)(nil, 0))
 	var literal any = text
-	id := last.DataType().ID()
+	id := kinds.Decoded(last.DataType()).ID()
 	switch {
 	case arrow.IsInteger(id) || arrow.IsDecimal(id):
 		n, ok := new(big.Rat).SetString(text)

@@ -123,6 +123,9 @@ func (s *KeySet) reserve() {
 // ahead is the number of keys that are looked up side by side: each step does the same for all of them, so that waits for memory overlap.
 const ahead = 256
 
+// manyKeys is the number of keys from which on a table grows by what is expected.
+const manyKeys = 1 << 10
+
 // Number writes the number of each key, from 1. One that is not in the set gets a new number if grow is set, else 0. key returns keys that stay
 // valid.
 func (s *KeySet) Number(out []uint32, key func(i int) []byte, grow bool) {
@@ -130,6 +133,7 @@ func (s *KeySet) Number(out []uint32, key func(i int) []byte, grow bool) {
 	var hashes [ahead]uint64
 	s.reserve()
 	for from := 0; from < len(out); from += ahead {
+		before := s.Len()
 		part := out[from:min(from+ahead, len(out))]
 		for i := range part {
 			keys[i] = key(from + i)
@@ -150,6 +154,14 @@ func (s *KeySet) Number(out []uint32, key func(i int) []byte, grow bool) {
 				part[i], _ = s.find(k, hashes[i])
 			}
 		}
+		s.expect(before, len(out)-from-len(part))
+	}
+}
+
+// expect makes room for the keys that follow if nearly all of the last ones were new.
+func (s *KeySet) expect(before, following int) {
+	if n := s.Len(); before >= manyKeys && n-before > ahead*7/8 {
+		s.Reserve(n + following)
 	}
 }
 
@@ -163,7 +175,9 @@ func (s *KeySet) NumberRows(out []uint32, e *Encoder, grow bool, columns ...arro
 			s.rows.bytes = row(s.rows.bytes, i)
 			s.rows.ends = append(s.rows.ends, len(s.rows.bytes))
 		}
+		before := s.Len()
 		s.Number(out[from:to], s.rows.Key, grow)
+		s.expect(before, len(out)-to)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -32,6 +33,7 @@ const (
 	batchBytes    = 4 << 20  // about the size of a batch of the result
 	batchRows     = 32 << 10 // most rows of it
 	itemBytes     = 32       // what sorting takes for a row beside its key
+	spareRows     = 1 << 10  // rows beside those that are wanted, of which a few are sorted at a time
 	laterRuns     = 4        // the part of the memory that runs take after the first: rows move within caches then, and a merge is needed anyway
 )
 
@@ -93,9 +95,30 @@ func (s *Sorter) Add(ctx context.Context, batch arrow.RecordBatch, keys []arrow.
 	if s.threshold != nil {
 		return s.addFirst(ctx, batch, keys)
 	}
+	if n := int64(s.mostHeld() - s.held.rows); s.o.Limit > 0 && n < batch.NumRows() {
+		if err := s.addPart(ctx, batch, keys, 0, n); err != nil {
+			return err
+		}
+		return s.addPart(ctx, batch, keys, n, batch.NumRows()) // most of which the threshold of the first rows excludes
+	}
 	s.encoder.appendKeys(&s.held.keys, keys, int(batch.NumRows()))
 	return s.hold(ctx, batch.Columns(), int(batch.NumRows()))
 }
+
+// addPart adds some rows of a batch.
+func (s *Sorter) addPart(ctx context.Context, batch arrow.RecordBatch, keys []arrow.Array, from, to int64) error {
+	part := batch.NewSlice(from, to)
+	defer part.Release()
+	keys = slices.Clone(keys)
+	for i, k := range keys {
+		keys[i] = array.NewSlice(k, from, to)
+	}
+	defer arrowutil.ReleaseAll(keys)
+	return s.Add(ctx, part, keys)
+}
+
+// mostHeld is the number of rows of which a sorter with a limit keeps the first ones.
+func (s *Sorter) mostHeld() int { return int(min(2*s.o.Limit, math.MaxInt32)) + spareRows }
 
 // addFirst adds the rows that may be among the first ones.
 func (s *Sorter) addFirst(ctx context.Context, batch arrow.RecordBatch, keys []arrow.Array) error {
@@ -116,7 +139,7 @@ func (s *Sorter) hold(ctx context.Context, columns []arrow.Array, rows int) erro
 	if err := s.held.add(s.o.Allocator, columns, rows); err != nil {
 		return err
 	}
-	if limit := s.o.Limit; limit > 0 && int64(s.held.rows) >= 2*limit+batchRows/4 {
+	if s.o.Limit > 0 && s.held.rows >= s.mostHeld() {
 		if err := s.shrink(); err != nil {
 			return err
 		}

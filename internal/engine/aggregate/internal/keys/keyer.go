@@ -255,7 +255,11 @@ func (k *Keyer) findWords(out []uint32) error {
 				return errNoEntry
 			}
 		}
+		before := k.words.n
 		k.words.find(out[from:to], p, !k.Full)
+		if n := k.words.n; n-before > blockRows*7/8 { // nearly all are new, and so may be those that follow
+			k.words.reserve(n + len(out) - to)
+		}
 	}
 	return nil
 }
