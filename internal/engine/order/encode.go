@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -97,10 +98,31 @@ func (e *Encoder) Rows(columns ...arrow.Array) func(dst []byte, row int) []byte 
 
 // appendKeys appends the keys of all rows.
 func (e *Encoder) appendKeys(k *Keys, columns []arrow.Array, rows int) {
+	if len(columns) == 1 && kinds.Nulls(columns[0]) == nil {
+		if numbers, size := e.keys[0].numbers(columns[0]); numbers != nil {
+			k.appendNumbers(numbers, size, rows)
+			return
+		}
+	}
 	key := e.Rows(columns...)
 	for row := range rows {
 		k.bytes = key(k.bytes, row)
 		k.ends = append(k.ends, len(k.bytes))
+	}
+}
+
+// appendNumbers appends keys of a number each, which need no function for each row.
+func (k *Keys) appendNumbers(numbers func(dst []uint64, row int), size, rows int) {
+	var buf [512]uint64
+	k.bytes, k.ends = slices.Grow(k.bytes, (1+size)*rows+8), slices.Grow(k.ends, rows)
+	for row := 0; row < rows; row += len(buf) {
+		part := buf[:min(len(buf), rows-row)]
+		numbers(part, row)
+		for _, n := range part {
+			k.bytes = binary.BigEndian.AppendUint64(append(k.bytes, present), n)
+			k.bytes = k.bytes[:len(k.bytes)-8+size]
+			k.ends = append(k.ends, len(k.bytes))
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
@@ -52,42 +53,58 @@ func (k *Keys) areSorted() bool {
 // sort sorts items, whose keys are equal up to a depth, by the next window. Those with equal windows are then sorted by the
 // next one. As no key is the beginning of another one, keys that end within equal windows are equal.
 func (k *Keys) sort(items, scratch []item, depth int) {
-	for len(items) > fewItems && depth < 8*mostWindows {
-		for i := range items {
-			items[i].window = window(k.Key(int(items[i].row)), depth)
-		}
-		sortByWindow(items, scratch)
-		depth += 8
-		if items[0].window == items[len(items)-1].window { // all of them
-			if len(k.Key(int(items[0].row))) <= depth {
-				return
+	if len(items) <= fewItems || depth >= 8*mostWindows {
+		k.load(items, depth)
+		slices.SortFunc(items, func(a, b item) int {
+			if a.window != b.window {
+				return cmp.Compare(a.window, b.window)
 			}
-			continue
-		}
-		for len(items) > 0 {
-			n := 1
-			for n < len(items) && items[n].window == items[0].window {
-				n++
+			if c := bytes.Compare(k.Key(int(a.row))[depth:], k.Key(int(b.row))[depth:]); c != 0 {
+				return c
 			}
-			if n > 1 && len(k.Key(int(items[0].row))) > depth {
-				k.sort(items[:n], scratch, depth)
-			}
-			items = items[n:]
-		}
+			return cmp.Compare(a.row, b.row)
+		})
 		return
 	}
+	depth, differ := k.skip(items, depth)
+	if !differ {
+		return
+	}
+	sortByWindow(items, scratch)
+	for len(items) > 0 {
+		n := 1
+		for n < len(items) && items[n].window == items[0].window {
+			n++
+		}
+		if n > 1 && len(k.Key(int(items[0].row))) > depth+8 {
+			k.sort(items[:n], scratch, depth+8)
+		}
+		items = items[n:]
+	}
+}
+
+// load finds the windows of items from a depth on, and the bits in which they differ.
+func (k *Keys) load(items []item, depth int) (differs uint64) {
 	for i := range items {
 		items[i].window = window(k.Key(int(items[i].row)), depth)
+		differs |= items[i].window ^ items[0].window
 	}
-	slices.SortFunc(items, func(a, b item) int {
-		if a.window != b.window {
-			return cmp.Compare(a.window, b.window)
+	return differs
+}
+
+// skip finds the windows of items behind the bytes that all keys have in common, from a depth on, and where they begin. It reports false if all
+// keys are equal.
+func (k *Keys) skip(items []item, depth int) (at int, differ bool) {
+	for {
+		switch differs := k.load(items, depth); {
+		case differs>>56 != 0:
+			return depth, true
+		case differs == 0 && len(k.Key(int(items[0].row))) <= depth+8:
+			return depth, false
+		default:
+			depth += bits.LeadingZeros64(differs) / 8
 		}
-		if c := bytes.Compare(k.Key(int(a.row))[depth:], k.Key(int(b.row))[depth:]); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.row, b.row)
-	})
+	}
 }
 
 // window is the eight bytes of a key from a depth on, with zeros after its end.
@@ -102,18 +119,37 @@ func window(key []byte, depth int) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// sortByWindow sorts items by radix, the lowest byte first, and skips bytes in which all items agree. It is stable.
+// digit is the number of bits that items are distributed by at a time. Two digits tell most of 65,536 windows apart, which three do of all others.
+const digit = 11
+
+// sortByWindow sorts items by the highest bits in which they differ, by radix, the lowest digit first, then the few whose bits are equal on their
+// own. It is stable for items in the order of their rows.
 func sortByWindow(items, scratch []item) {
-	var counts [8][256]uint32
+	if len(items) <= fewItems {
+		slices.SortFunc(items, func(a, b item) int {
+			return cmp.Or(cmp.Compare(a.window, b.window), cmp.Compare(a.row, b.row))
+		})
+		return
+	}
+	differs := uint64(0)
 	for _, it := range items {
-		for b := range counts {
-			counts[b][byte(it.window>>(8*b))]++
+		differs |= it.window ^ items[0].window
+	}
+	digits := 2
+	if len(items) > 1<<16 {
+		digits = 3
+	}
+	bottom := max(bits.Len64(differs)-digits*digit, 0)
+	var counts [3][1 << digit]uint32
+	for _, it := range items {
+		for d := range digits {
+			counts[d][it.window>>(bottom+d*digit)%(1<<digit)]++
 		}
 	}
 	from, to := items, scratch[:len(items)]
-	for b := range counts {
-		count := &counts[b]
-		if int(count[byte(items[0].window>>(8*b))]) == len(items) {
+	for d := range digits {
+		count, shift := &counts[d], bottom+d*digit
+		if int(count[items[0].window>>shift%(1<<digit)]) == len(items) {
 			continue
 		}
 		sum := uint32(0)
@@ -121,7 +157,7 @@ func sortByWindow(items, scratch []item) {
 			count[i], sum = sum, sum+n
 		}
 		for _, it := range from {
-			at := &count[byte(it.window>>(8*b))]
+			at := &count[it.window>>shift%(1<<digit)]
 			to[*at] = it
 			*at++
 		}
@@ -129,5 +165,15 @@ func sortByWindow(items, scratch []item) {
 	}
 	if &from[0] != &items[0] {
 		copy(items, from)
+	}
+	for bottom > 0 && len(items) > 0 {
+		n := 1
+		for n < len(items) && items[n].window>>bottom == items[0].window>>bottom {
+			n++
+		}
+		if n > 1 {
+			sortByWindow(items[:n], scratch)
+		}
+		items = items[n:]
 	}
 }
