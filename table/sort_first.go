@@ -90,14 +90,12 @@ func firstValues(ctx context.Context, src *keyedSource, limit int64) (last arrow
 	defer func() { err = errors.Join(err, s.Close()) }()
 	from := int64(0)
 	err = src.each(ctx, func(batch arrow.RecordBatch, keys []arrow.Array) error {
-		b := array.NewInt64Builder(memory.DefaultAllocator)
-		defer b.Release()
-		b.Reserve(int(batch.NumRows()))
-		for range batch.NumRows() {
-			b.UnsafeAppend(from)
-			from++
+		buf := arrowutil.NewBuffer(memory.DefaultAllocator, int(8*batch.NumRows()))
+		for i := range arrowutil.As[int64](buf.Bytes()) {
+			arrowutil.As[int64](buf.Bytes())[i] = from + int64(i)
 		}
-		numbers := b.NewArray()
+		from += batch.NumRows()
+		numbers := arrowutil.Make(arrow.PrimitiveTypes.Int64, int(batch.NumRows()), []*memory.Buffer{nil, buf}, nil, 0)
 		defer numbers.Release()
 		batch = array.NewRecordBatch(schema, []arrow.Array{keys[0], numbers}, batch.NumRows())
 		defer batch.Release()

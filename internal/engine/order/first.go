@@ -50,7 +50,7 @@ func (s *Sorter) Candidates(columns []arrow.Array) (rows []rowset.Range) {
 }
 
 // mayBeBelow calls f for the rows whose keys may be less than a threshold. Most others are excluded by the first eight bytes of their first key, which
-// need no encoding, or by those of the second one, if the first is that of the threshold.
+// need no encoding, or by those of the second one, if the first is that of the threshold. Rows of equal keys are, too, if these bytes are all of them.
 func (e *Encoder) mayBeBelow(columns []arrow.Array, rows int, threshold []byte, f func(row int)) {
 	first, most, size := e.firstWindows(0, columns[0], threshold)
 	var second func(dst []uint64, row int)
@@ -82,14 +82,51 @@ func (e *Encoder) mayBeBelow(columns []arrow.Array, rows int, threshold []byte, 
 }
 
 // firstWindows returns a function that finds lower bounds of eight bytes of a key of rows, and those bytes of the threshold: the first ones, or those
-// of numbers, without the byte before them that tells nulls. If these are all bytes of keys, size is their number, else 0.
+// of numbers, without the byte before them that tells nulls. If these are all bytes of the key, and others follow, size is their number, else 0. Of
+// the last key, they may be exact: no greater than most for the rows below the threshold alone.
 func (e *Encoder) firstWindows(key int, arr arrow.Array, threshold []byte) (windows func(dst []uint64, row int), most uint64, size int) {
 	if threshold[0] == present && kinds.Nulls(arr) == nil {
 		if numbers, n := e.keys[key].numbers(arr); numbers != nil {
-			return numbers, window(threshold[:1+n], 1), 1 + n
+			most = window(threshold[:1+n], 1)
+			if len(threshold) == 1+n && most > 0 { // the last key
+				return numbers, most - 1, 0
+			}
+			return numbers, most, 1 + n
 		}
 	}
+	if a, ok := arr.(*array.Dictionary); ok && key == len(e.keys)-1 && e.dicts[key].of == a.Dictionary().Data() {
+		return e.keys[key].codedBelow(a, &e.dicts[key], threshold), 0, 0
+	}
 	return e.keys[key].windows(arr, &e.dicts[key]), window(threshold, 0), 0
+}
+
+// codedBelow is windows of the last key: 0 of values that are below a threshold, else 1.
+func (k Key) codedBelow(arr *array.Dictionary, d *dictionary, threshold []byte) func(dst []uint64, row int) {
+	below := make([]uint64, d.values.Len())
+	for i := range below {
+		if bytes.Compare(d.values.Key(i), threshold) >= 0 {
+			below[i] = 1
+		}
+	}
+	null := uint64(1)
+	if k.null() < threshold[0] {
+		null = 0
+	}
+	return byCode(arr, below, null)
+}
+
+// byCode looks up values by code.
+func byCode(arr *array.Dictionary, table []uint64, null uint64) func(dst []uint64, row int) {
+	code, valid := arrowutil.Integers(arr.Indices()), arrowutil.Validity(arr)
+	return func(dst []uint64, row int) {
+		for i := range dst {
+			if valid.Data != nil && !valid.At(row+i) {
+				dst[i] = null
+			} else {
+				dst[i] = table[code(row+i)]
+			}
+		}
+	}
 }
 
 // windows returns a function that finds lower bounds of the first windows of keys, from a row on, given the first of their
@@ -123,16 +160,7 @@ func (k Key) codedWindows(arr *array.Dictionary, d *dictionary) func(dst []uint6
 	for i := range table {
 		table[i] = window(d.values.Key(i), 0)
 	}
-	null := uint64(k.null()) << 56
-	return func(dst []uint64, row int) {
-		for i := range dst {
-			if arr.IsNull(row + i) {
-				dst[i] = null
-			} else {
-				dst[i] = table[arr.GetValueIndex(row+i)]
-			}
-		}
-	}
+	return byCode(arr, table, uint64(k.null())<<56)
 }
 
 // valueWindows is windows of numbers and texts that are not null, or nil for other types.
