@@ -27,8 +27,8 @@ import (
 const mostFirst = 100_000
 
 // firstRows narrows a scan to rows that the first ones of a sort are among, and few others, so that the other columns of most rows are
-// not read. It reads the first key alone, if that is a column of files that can skip values. If there is no other key, and no condition, it has the
-// very rows; else those that are not after the last of them.
+// not read. It reads the first key alone, if that is a column of files that can skip values. If there is no other key, it has the very rows, else
+// those that are not after the last of them.
 func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, by []sortkeys.Key) (_ ScanOptions, err error) {
 	if o.Limit <= 0 || o.Limit > mostFirst || len(by[0].Node.Args) > 0 || !t.skipValues(ctx) {
 		return scan, nil
@@ -41,7 +41,8 @@ func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, 
 	}
 	defer func() { err = errors.Join(err, src.src.Close()) }()
 	path, ok := src.Values[0].Column()
-	exact := len(by) == 1 && scan.Filter.IsZero() && scan.Rows == nil
+	_, exact := src.src.(provider.Numbered)
+	exact = exact && len(by) == 1
 	if !ok || !exact && (o.NullsFirst || !comparesAsSorted(kinds.Decoded(src.Keys[0].Type))) {
 		return scan, nil
 	}
@@ -50,10 +51,12 @@ func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, 
 		return scan, err
 	}
 	defer last.Release()
-	if exact {
-		scan.Rows = rows
-	} else if bound := boundOf(filter.Col(path), last, by[0].Descending); !values.IsNull(last, 0) && !bound.IsZero() {
-		scan.Filter = filter.And(scan.Filter, bound)
+	if exact && rows != nil {
+		scan.Filter, scan.Rows = filter.Expr{}, rows
+	} else if !o.NullsFirst && !values.IsNull(last, 0) && comparesAsSorted(kinds.Decoded(src.Keys[0].Type)) {
+		if bound := boundOf(filter.Col(path), last, by[0].Descending); !bound.IsZero() {
+			scan.Filter = filter.And(scan.Filter, bound)
+		}
 	}
 	return scan, nil
 }
@@ -79,7 +82,8 @@ func comparesAsSorted(t arrow.DataType) bool {
 		id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.DATE32 || id == arrow.TIMESTAMP
 }
 
-// firstValues returns the last of the first values in the order of the key, and the rows of all of them. It returns nil if there are fewer.
+// firstValues returns the last of the first values in the order of the key, nil if there are fewer, and the rows of all of them, nil if their source
+// does not know them.
 func firstValues(ctx context.Context, src *keyedSource, limit int64) (last arrow.Array, rows []RowRange, err error) {
 	fields := []arrow.Field{{Name: "key", Type: src.Keys[0].Type, Nullable: true}, {Name: "row", Type: arrow.PrimitiveTypes.Int64}}
 	schema := arrow.NewSchema(fields, nil)
@@ -88,23 +92,27 @@ func firstValues(ctx context.Context, src *keyedSource, limit int64) (last arrow
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	from := int64(0)
+	count, known := int64(0), true
 	err = src.each(ctx, func(batch arrow.RecordBatch, keys []arrow.Array) error {
+		count += batch.NumRows()
 		buf := arrowutil.NewBuffer(memory.DefaultAllocator, int(8*batch.NumRows()))
-		for i := range arrowutil.As[int64](buf.Bytes()) {
-			arrowutil.As[int64](buf.Bytes())[i] = from + int64(i)
+		numbers := arrowutil.As[int64](buf.Bytes())[:0]
+		for _, r := range provider.RangesOf(src.src) {
+			for row := r.From; row < r.To && len(numbers) < cap(numbers); row++ {
+				numbers = append(numbers, row)
+			}
 		}
-		from += batch.NumRows()
-		numbers := arrowutil.Make(arrow.PrimitiveTypes.Int64, int(batch.NumRows()), []*memory.Buffer{nil, buf}, nil, 0)
-		defer numbers.Release()
-		batch = array.NewRecordBatch(schema, []arrow.Array{keys[0], numbers}, batch.NumRows())
+		known = known && len(numbers) == cap(numbers)
+		places := arrowutil.Make(arrow.PrimitiveTypes.Int64, int(batch.NumRows()), []*memory.Buffer{nil, buf}, nil, 0)
+		defer places.Release()
+		batch = array.NewRecordBatch(schema, []arrow.Array{keys[0], places}, batch.NumRows())
 		defer batch.Release()
 		return s.Add(ctx, batch, keys)
 	})
 	if err == nil {
 		err = s.Finish(ctx)
 	}
-	if err != nil || from <= limit {
+	if err != nil || count <= limit {
 		return nil, nil, err
 	}
 	for limit > 0 {
@@ -119,6 +127,9 @@ func firstValues(ctx context.Context, src *keyedSource, limit int64) (last arrow
 			last = array.NewSlice(b.Column(0), b.NumRows()-1, b.NumRows())
 		}
 		b.Release()
+	}
+	if !known {
+		return last, nil, nil
 	}
 	slices.SortFunc(rows, func(a, b RowRange) int { return cmp.Compare(a.From, b.From) })
 	return last, rows, nil
