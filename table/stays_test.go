@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -33,9 +34,15 @@ type number struct {
 	Text string `arrow:"text"`
 }
 
-// writeNumbers writes a shard of numbers from 0, with texts of them.
+// writeNumbers writes a shard or a Parquet file of numbers from 0, with texts of them.
 func writeNumbers(t *testing.T, path string, n int64) {
 	t.Helper()
+	if to, ok := strings.CutSuffix(path, ".parquet"); ok {
+		writeNumbers(t, to+".amudai.shard", n)
+		copyTable(t, to+".amudai.shard", to+".new.parquet")
+		require.NoError(t, os.Rename(to+".new.parquet", path))
+		return
+	}
 	w, err := shard.CreateOf[number](t.Context(), path, shard.WriterOptions{Overwrite: true})
 	require.NoError(t, err)
 	for i := range n {
@@ -46,7 +53,7 @@ func writeNumbers(t *testing.T, path string, n int64) {
 
 // A table of one file parses it once. Each question finds out whether there is another file at its location.
 func TestEachQuestionLooksWhetherTheFileIsAnother(t *testing.T) {
-	for name, change := range map[string]func(t *testing.T, path string){
+	changes := map[string]func(t *testing.T, path string){
 		"replaced": func(t *testing.T, path string) { writeNumbers(t, path, 1000) },
 		"equal": func(t *testing.T, path string) {
 			require.NoError(t, os.Rename(path, path+".old"))
@@ -60,38 +67,42 @@ func TestEachQuestionLooksWhetherTheFileIsAnother(t *testing.T) {
 			_, err = f.WriteString("more")
 			require.NoError(t, errors.Join(err, f.Close()))
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "n.amudai.shard")
-			writeNumbers(t, path, 2000)
-			tab, err := table.Open(t.Context(), path)
-			require.NoError(t, err)
-			defer tab.Close()
-			questions := map[string]func() error{
-				"count": func() error { _, err := tab.Count(t.Context(), table.ScanOptions{}); return err },
-				"filter": func() error {
-					_, err := tab.Count(t.Context(), table.ScanOptions{Filter: filter.Eq(filter.Col("text"), "odd")})
-					return err
-				},
-				"group": func() error {
-					return all(tab.Group(t.Context(), table.GroupOptions{By: "text", Aggregates: "count()"}))
-				},
-				"statistics": func() error { _, err := tab.Statistics(t.Context(), nil); return err },
-				"take":       func() error { return all(tab.Take(t.Context(), table.TakeOptions{Rows: []int64{7, 1999}})) },
-			}
-			for q, ask := range questions {
-				require.NoError(t, ask(), q)
-				require.NoError(t, ask(), q)
-			}
-			change(t, path)
-			want := storage.ErrChanged
-			if name == "removed" {
-				want = fs.ErrNotExist
-			}
-			for q, ask := range questions {
-				require.ErrorIs(t, ask(), want, q)
-			}
-		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		change := changes[name]
+		for _, file := range []string{"n.amudai.shard", "n.parquet"} {
+			t.Run(name+" "+file, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), file)
+				writeNumbers(t, path, 2000)
+				tab, err := table.Open(t.Context(), path)
+				require.NoError(t, err)
+				defer tab.Close()
+				questions := map[string]func() error{
+					"count": func() error { _, err := tab.Count(t.Context(), table.ScanOptions{}); return err },
+					"filter": func() error {
+						_, err := tab.Count(t.Context(), table.ScanOptions{Filter: filter.Eq(filter.Col("text"), "odd")})
+						return err
+					},
+					"group": func() error {
+						return all(tab.Group(t.Context(), table.GroupOptions{By: "text", Aggregates: "count()"}))
+					},
+					"statistics": func() error { _, err := tab.Statistics(t.Context(), nil); return err },
+					"take":       func() error { return all(tab.Take(t.Context(), table.TakeOptions{Rows: []int64{7, 1999}})) },
+				}
+				for q, ask := range questions {
+					require.NoError(t, ask(), q)
+					require.NoError(t, ask(), q)
+				}
+				change(t, path)
+				want := storage.ErrChanged
+				if name == "removed" {
+					want = fs.ErrNotExist
+				}
+				for q, ask := range questions {
+					require.ErrorIs(t, ask(), want, q)
+				}
+			})
+		}
 	}
 }
 
@@ -104,7 +115,13 @@ func all[B any](rows func(func(B, error) bool)) (err error) {
 
 // A table of one object asks once a question whether it is the same, and reads its metadata once.
 func TestEachQuestionLooksWhetherTheObjectIsAnother(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "n.amudai.shard")
+	for _, file := range []string{"n.amudai.shard", "n.parquet"} {
+		t.Run(file, func(t *testing.T) { askObject(t, file) })
+	}
+}
+
+func askObject(t *testing.T, file string) {
+	path := filepath.Join(t.TempDir(), file)
 	writeNumbers(t, path, 2000)
 	var lock sync.Mutex
 	var asked []string
@@ -127,7 +144,7 @@ func TestEachQuestionLooksWhetherTheObjectIsAnother(t *testing.T) {
 		all, asked = asked, nil
 		return all
 	}
-	location := server.URL + "/n.amudai.shard"
+	location := server.URL + "/" + file
 	tab, err := table.Open(t.Context(), location)
 	require.NoError(t, err)
 	defer tab.Close()

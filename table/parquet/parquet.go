@@ -17,6 +17,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -62,21 +63,48 @@ func New(o Options) provider.Format {
 const memoryLimit = 8 << 20
 
 // openTable opens a file as a table of the engine.
-func (o Options) openTable(ctx context.Context, _ provider.Input, from provider.Stored, ro provider.ReadOptions) (*tablefile.File, error) {
-	r, err := from.Store.Open(ctx, from.Location)
-	if err != nil {
-		return nil, err
-	}
+func (o Options) openTable(ctx context.Context, in provider.Input, from provider.Stored, ro provider.ReadOptions) (*tablefile.File, error) {
 	columns := ro.Columns
 	if columns != nil {
 		columns = slices.Concat(columns, ro.Filter.Columns())
 	}
-	f, err := read.Open(ctx, r, columns)
+	f, end, err := open(ctx, in, from, columns)
 	if err != nil {
-		return nil, errors.Join(err, r.Close())
+		return nil, err
 	}
 	so := scan.Options{Parallelism: o.Parallelism, MemoryLimit: memoryLimit}
-	return &tablefile.File{Table: f.Table(ro.Dictionaries), Scan: so, Place: f.Place, Close: r.Close}, nil
+	return &tablefile.File{Table: f.Table(ro.Dictionaries), Scan: so, Place: f.Place, Close: end}, nil
+}
+
+// opened is a file, and its bytes.
+type opened struct {
+	*read.File
+	io.Closer
+}
+
+// open opens the file of an input that stays open once. Only types of INT96 depend on the columns that are read.
+func open(ctx context.Context, in provider.Input, from provider.Stored, columns []string) (f opened, end func() error, err error) {
+	with := func(columns []string) (opened, error) {
+		r, err := from.Store.Open(ctx, from.Location)
+		if err != nil {
+			return opened{}, err
+		}
+		f, err := read.Open(ctx, r, columns)
+		if err != nil {
+			return opened{}, errors.Join(err, r.Close())
+		}
+		return opened{f, r}, nil
+	}
+	if f, end, err = provider.OpenShared(in, func() (opened, error) { return with([]string{}) }); err != nil || !f.HasInt96() {
+		return f, end, err
+	}
+	if err := end(); err != nil {
+		return f, nil, err
+	}
+	if f, err = with(columns); err != nil {
+		return f, nil, err
+	}
+	return f, f.Close, nil
 }
 
 // statistics implements [provider.Format.Statistics], by the footer alone.

@@ -74,6 +74,9 @@ func Open(ctx context.Context, r storage.Reader, columns []string) (*File, error
 	return openFile(ctx, r, columns, nil)
 }
 
+// HasInt96 reports whether there are columns of INT96, which have units if they were among those that Open looked through.
+func (f *File) HasInt96() bool { return len(f.units) > 0 }
+
 // openFile is Open, and with a schema takes units from it.
 func openFile(ctx context.Context, r storage.Reader, columns []string, as *arrow.Schema) (*File, error) {
 	f := &File{reader: &table.Counted{Reader: r}}
