@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 	"math"
-	"math/big"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -15,48 +14,32 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/arrow/kinds"
+	"github.com/amudai/amudai-go/internal/base/seq"
 	"github.com/amudai/amudai-go/internal/engine/order"
 	"github.com/amudai/amudai-go/internal/engine/sortkeys"
 	"github.com/amudai/amudai-go/internal/inputs"
-	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
-// mostFirst is the greatest limit for which the column of the first key is read on its own before.
+// mostFirst is the greatest limit for which the keys are read on their own before.
 const mostFirst = 100_000
 
-// firstRows narrows a scan to rows that the first ones of a sort are among, and few others, so that the other columns of most rows are
-// not read. It reads the first key alone, if that is a column of files that can skip values. If there is no other key, it has the very rows, else
-// those that are not after the last of them.
+// firstRows narrows a scan to the first rows of a sort, so that the other columns of most rows are not read. It reads the keys alone, of files that can
+// skip values.
 func (o SortOptions) firstRows(ctx context.Context, t *Table, scan ScanOptions, by []sortkeys.Key) (_ ScanOptions, err error) {
-	if o.Limit <= 0 || o.Limit > mostFirst || len(by[0].Node.Args) > 0 || !t.skipValues(ctx) {
+	if o.Limit <= 0 || o.Limit > mostFirst || !t.skipValues(ctx) {
 		return scan, nil
 	}
 	first := scan
 	first.Columns, first.Silent, first.Dictionaries = []string{}, true, true
-	src, err := t.openKeyed(ctx, first, by[:1], o.NullsFirst)
+	src, err := t.openKeyed(ctx, first, by, o.NullsFirst)
 	if err != nil {
 		return scan, err
 	}
 	defer func() { err = errors.Join(err, src.src.Close()) }()
-	path, ok := src.Values[0].Column()
-	_, exact := src.src.(provider.Numbered)
-	exact = exact && len(by) == 1
-	if !ok || !exact && (o.NullsFirst || !comparesAsSorted(kinds.Decoded(src.Keys[0].Type))) {
-		return scan, nil
-	}
-	last, rows, err := firstValues(ctx, src, o.Limit)
-	if last == nil || err != nil {
-		return scan, err
-	}
-	defer last.Release()
-	if exact && rows != nil {
+	if rows, err := firstPlaces(ctx, src, o.Limit); err != nil || rows != nil {
 		scan.Filter, scan.Rows = filter.Expr{}, rows
-	} else if !o.NullsFirst && !values.IsNull(last, 0) && comparesAsSorted(kinds.Decoded(src.Keys[0].Type)) {
-		if bound := boundOf(filter.Col(path), last, by[0].Descending); !bound.IsZero() {
-			scan.Filter = filter.And(scan.Filter, bound)
-		}
+		return scan, err
 	}
 	return scan, nil
 }
@@ -75,94 +58,47 @@ func (t *Table) skipValues(ctx context.Context) bool {
 	return true
 }
 
-// comparesAsSorted reports whether comparisons of a filter agree with the order of a sort. Those of floats do, except for NaN.
-func comparesAsSorted(t arrow.DataType) bool {
-	id := t.ID()
-	return arrow.IsInteger(id) || id == arrow.FLOAT32 || id == arrow.FLOAT64 || arrow.IsDecimal(id) ||
-		id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.DATE32 || id == arrow.TIMESTAMP
-}
-
-// firstValues returns the last of the first values in the order of the key, nil if there are fewer, and the rows of all of them, nil if their source
-// does not know them.
-func firstValues(ctx context.Context, src *keyedSource, limit int64) (last arrow.Array, rows []RowRange, err error) {
-	fields := []arrow.Field{{Name: "key", Type: src.Keys[0].Type, Nullable: true}, {Name: "row", Type: arrow.PrimitiveTypes.Int64}}
-	schema := arrow.NewSchema(fields, nil)
+// firstPlaces returns the positions of the first rows in the order of the keys, or nil if there are no more, or if their source does not know them.
+func firstPlaces(ctx context.Context, src *keyedSource, limit int64) (rows []RowRange, err error) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "row", Type: arrow.PrimitiveTypes.Int64}}, nil)
 	s, err := order.NewSorter(schema, src.Keys, order.Options{Limit: limit})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	count, known := int64(0), true
 	err = src.each(ctx, func(batch arrow.RecordBatch, keys []arrow.Array) error {
-		count += batch.NumRows()
-		buf := arrowutil.NewBuffer(memory.DefaultAllocator, int(8*batch.NumRows()))
-		numbers := arrowutil.As[int64](buf.Bytes())[:0]
+		n := int(batch.NumRows())
+		count += int64(n)
+		buf := arrowutil.NewBuffer(memory.DefaultAllocator, 8*n)
+		places, at := arrowutil.As[int64](buf.Bytes()), 0
 		for _, r := range provider.RangesOf(src.src) {
-			for row := r.From; row < r.To && len(numbers) < cap(numbers); row++ {
-				numbers = append(numbers, row)
+			for row := r.From; row < r.To && at < n; row++ {
+				places[at] = row
+				at++
 			}
 		}
-		known = known && len(numbers) == cap(numbers)
-		places := arrowutil.Make(arrow.PrimitiveTypes.Int64, int(batch.NumRows()), []*memory.Buffer{nil, buf}, nil, 0)
-		defer places.Release()
-		batch = array.NewRecordBatch(schema, []arrow.Array{keys[0], places}, batch.NumRows())
+		known = known && at == n
+		column := arrowutil.Make(arrow.PrimitiveTypes.Int64, n, []*memory.Buffer{nil, buf}, nil, 0)
+		defer column.Release()
+		batch = array.NewRecordBatch(schema, []arrow.Array{column}, int64(n))
 		defer batch.Release()
 		return s.Add(ctx, batch, keys)
 	})
 	if err == nil {
 		err = s.Finish(ctx)
 	}
-	if err != nil || count <= limit {
-		return nil, nil, err
+	if err != nil || count <= limit || !known {
+		return nil, err
 	}
-	for limit > 0 {
-		b, err := s.Next(ctx)
-		if err != nil {
-			return last, rows, err
-		}
-		for _, row := range arrowutil.Values[int64](b.Column(1)) {
+	err = seq.Each(provider.Batches(ctx, sorted{s}), func(b arrow.RecordBatch) error {
+		for _, row := range arrowutil.Values[int64](b.Column(0)) {
 			rows = append(rows, RowRange{From: row, To: row + 1})
 		}
-		if limit -= b.NumRows(); limit == 0 {
-			last = array.NewSlice(b.Column(0), b.NumRows()-1, b.NumRows())
-		}
-		b.Release()
-	}
-	if !known {
-		return last, nil, nil
-	}
+		return nil
+	})
 	slices.SortFunc(rows, func(a, b RowRange) int { return cmp.Compare(a.From, b.From) })
-	return last, rows, nil
-}
-
-// boundOf is the condition that a column is not after a value in an order. It is zero if there is none.
-func boundOf(column filter.Expr, last arrow.Array, descending bool) (bound filter.Expr) {
-	text := string(values.Text(last)(nil, 0))
-	var literal any = text
-	id := kinds.Decoded(last.DataType()).ID()
-	switch {
-	case arrow.IsInteger(id) || arrow.IsDecimal(id):
-		n, ok := new(big.Rat).SetString(text)
-		if !ok {
-			return bound
-		}
-		literal = n
-	case id == arrow.FLOAT32 || id == arrow.FLOAT64:
-		v := arrowutil.Floats(last)(0)
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return bound
-		}
-		if literal = v; id == arrow.FLOAT32 {
-			literal = float32(v)
-		}
-		if descending {
-			return filter.Or(filter.Ge(column, literal), filter.IsNaN(column)) // NaN is greatest
-		}
-	}
-	if descending {
-		return filter.Ge(column, literal)
-	}
-	return filter.Le(column, literal)
+	return rows, err
 }
 
 // TopOptions ask for the most frequent values.

@@ -43,8 +43,7 @@ func findRange[T int32 | int64](t *wordTable, out []uint32, v []T, before uint64
 	return true
 }
 
-// findPair finds the numbers of rows of two loaded columns without nulls, of which one has a dictionary, the other one too, or a range.
-// It reports false if it gives up.
+// findPair finds the numbers of rows of two loaded columns with dictionaries and without nulls. It reports false if it gives up.
 func (k *Keyer) findPair(out []uint32) (done bool, err error) {
 	if len(k.columns) != 2 || k.words.direct == nil {
 		return false, nil
@@ -52,19 +51,10 @@ func (k *Keyer) findPair(out []uint32) (done bool, err error) {
 	a, b := &k.columns[0], &k.columns[1]
 	a.prepare()
 	b.prepare()
-	if a.coded == nil {
-		a, b = b, a
-	}
-	if !a.hasCodes() || a.outgrown() || b.outgrown() {
+	if !a.hasCodes() || !b.hasCodes() || a.outgrown() || b.outgrown() {
 		return false, nil
 	}
-	switch {
-	case b.hasCodes():
-		return true, findCodes(&k.words, out, arrowutil.Values[uint32](a.indices), arrowutil.Values[uint32](b.indices), a.shifted, b.shifted, !k.Full)
-	case b.coded == nil && b.ranged && b.started && !b.wide && b.column.Nulls == 0:
-		return b.findCodesAndRange(&k.words, out, arrowutil.Values[uint32](a.indices), a.shifted, !k.Full)
-	}
-	return false, nil
+	return true, findCodes(&k.words, out, arrowutil.Values[uint32](a.indices), arrowutil.Values[uint32](b.indices), a.shifted, b.shifted, !k.Full)
 }
 
 // hasCodes reports whether all values of the batch are indices of 32 bits.
@@ -84,22 +74,4 @@ func findCodes(t *wordTable, out, a, b []uint32, wordsOfA, wordsOfB []uint64, gr
 		out[i] = t.number(slots, wordsOfA[x]|wordsOfB[y], grow)
 	}
 	return nil
-}
-
-// findCodesAndRange finds the words that indices have together with the integers of the column.
-func (c *keyColumn) findCodesAndRange(t *wordTable, out, indices []uint32, words []uint64, grow bool) (done bool, err error) {
-	slots, before, most, shift := t.direct, uint64(c.base)-1, uint64(1)<<c.width-2, c.shift&63
-	indices = indices[:len(out)]
-	v := c.ordinals[:len(out)]
-	for i := range out {
-		x, code := indices[i], uint64(v[i])-before
-		if uint64(x) >= uint64(len(words)) {
-			return true, errNoEntry
-		}
-		if code-1 >= most {
-			return false, nil
-		}
-		out[i] = t.number(slots, words[x]|code<<shift, grow)
-	}
-	return true, nil
 }
