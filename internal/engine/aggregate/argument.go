@@ -7,7 +7,6 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/aggregate/internal/column"
 )
 
@@ -31,7 +30,6 @@ type argument struct {
 	arr    arrow.Array // as it came; owned by the batch
 	valid  bitmap.Bits
 	nulls  int
-	bits   []byte        // memory of valid
 	column column.Column // the array without wrappers, if it is needed
 }
 
@@ -39,7 +37,9 @@ type argument struct {
 func (a *argument) load(mem memory.Allocator, arr arrow.Array, whole bool) error {
 	a.arr = arr
 	if d, ok := arr.(*array.Dictionary); ok && a.needs == 0 {
-		return a.loadCoded(d)
+		var err error
+		a.valid, a.nulls, err = a.column.CodedValidity(d)
+		return err
 	}
 	if err := a.column.Load(mem, arr); err != nil {
 		return err
@@ -56,32 +56,6 @@ func (a *argument) load(mem memory.Allocator, arr arrow.Array, whole bool) error
 	}
 	if a.needs&needOrdinals != 0 {
 		a.column.Ordinals()
-	}
-	return nil
-}
-
-// loadCoded finds which values of a column with a dictionary are null, which is all that is asked of it.
-func (a *argument) loadCoded(d *array.Dictionary) error {
-	a.valid, a.nulls = arrowutil.Validity(d), arrowutil.NullN(d)
-	if arrowutil.NullN(d.Dictionary()) == 0 {
-		return nil
-	}
-	code, entries, codes := arrowutil.Integers(d.Indices()), arrowutil.Validity(d.Dictionary()), a.valid
-	a.bits = column.Resized(a.bits, (d.Len()+7)/8)
-	clear(a.bits)
-	a.valid, a.nulls = bitmap.Bits{Data: a.bits, Len: d.Len()}, d.Len()
-	for i := range d.Len() {
-		if codes.Data != nil && !codes.At(i) {
-			continue
-		}
-		x := code(i)
-		if uint64(x) >= uint64(d.Dictionary().Len()) {
-			return fault.Corruptf("row %d of a batch refers to no value of its dictionary", i)
-		}
-		if entries.At(int(x)) {
-			a.bits[i>>3] |= 1 << (i & 7)
-			a.nulls--
-		}
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Column is a column of the current batch, with views of its values for loops. Views are made when they are asked for, and
@@ -33,6 +34,7 @@ type Column struct {
 	intBuf, sortBuf []int64
 	floatBuf        []float64
 	numBuf          []decimal128.Num
+	bits            []byte
 }
 
 // Load sets the column of a batch. The column keeps a reference until the next load, or release.
@@ -53,6 +55,31 @@ func Coded(arr arrow.Array) (d *array.Dictionary, ok bool) {
 	return d, ok && d.Dictionary().Len() <= max(1<<16, 8*d.Len())
 }
 
+// CodedValidity finds which values of an array with a dictionary are null, by their codes and by the entries. The bits are valid until the next call.
+func (c *Column) CodedValidity(d *array.Dictionary) (valid bitmap.Bits, nulls int, err error) {
+	codes, entries := arrowutil.Validity(d), arrowutil.Validity(d.Dictionary())
+	if arrowutil.NullN(d.Dictionary()) == 0 {
+		return codes, arrowutil.NullN(d), nil
+	}
+	c.bits = Resized(c.bits, (d.Len()+7)/8)
+	clear(c.bits)
+	code, nulls := arrowutil.Integers(d.Indices()), d.Len()
+	for i := range d.Len() {
+		if codes.Data != nil && !codes.At(i) {
+			continue
+		}
+		x := code(i)
+		if uint64(x) >= uint64(d.Dictionary().Len()) {
+			return valid, 0, fault.Corruptf("row %d of a batch refers to no value of its dictionary", i)
+		}
+		if entries.At(int(x)) {
+			c.bits[i>>3] |= 1 << (i & 7)
+			nulls--
+		}
+	}
+	return bitmap.Bits{Data: c.bits, Len: d.Len()}, nulls, nil
+}
+
 // Release releases the array. Memory for views stays for the next one.
 func (c *Column) Release() {
 	if c.Array != nil {
@@ -63,7 +90,7 @@ func (c *Column) Release() {
 
 // Size is the number of bytes of the memory for views.
 func (c *Column) Size() int64 {
-	return int64(8*(cap(c.intBuf)+cap(c.sortBuf)+cap(c.floatBuf)) + 16*cap(c.numBuf))
+	return int64(8*(cap(c.intBuf)+cap(c.sortBuf)+cap(c.floatBuf)) + 16*cap(c.numBuf) + cap(c.bits))
 }
 
 // Resized returns a slice of n elements, in the memory of s if it has room.
