@@ -68,9 +68,32 @@ func randomBatch(r *rand.Rand, rows, spread int) (arrow.RecordBatch, [][]any) {
 				panic(err)
 			}
 			columns[c] = wrapped
+			if d, ok := wrapped.(*array.Dictionary); ok && r.IntN(2) == 0 {
+				columns[c] = withNullEntry(d)
+			}
 		}
 	}
 	return array.NewRecordBatch(arrow.NewSchema(testFields, nil), columns, int64(rows)), values
+}
+
+// withNullEntry is a dictionary array whose nulls refer to an entry that is null.
+func withNullEntry(d *array.Dictionary) arrow.Array {
+	mem := memory.DefaultAllocator
+	entries, err := arrowutil.Concatenate(mem, []arrow.Array{d.Dictionary(), arrowutil.Nulls(mem, d.Dictionary().DataType(), 1)})
+	if err != nil {
+		panic(err)
+	}
+	codes := array.NewBuilder(mem, d.Indices().DataType())
+	for i := range d.Len() {
+		code := d.Dictionary().Len()
+		if d.IsValid(i) {
+			code = d.GetValueIndex(i)
+		}
+		if err := codes.AppendValueFromString(fmt.Sprint(code)); err != nil {
+			panic(err)
+		}
+	}
+	return array.NewDictionaryArray(d.DataType(), codes.NewArray(), entries)
 }
 
 // appendRandom appends one of as many values as n has.
