@@ -38,11 +38,11 @@ func corpusBlocks(t testing.TB, name string, rows int) []storedBlock {
 		for b.Rows() >= rows {
 			block, err := b.Take(rows)
 			require.NoError(t, err)
-			require.NoError(t, w.Block(ctx, block))
+			require.NoError(t, w.Window(ctx, block, block.Rows))
 		}
 	}
 	if b.Rows() > 0 {
-		require.NoError(t, w.Block(ctx, b.Finish()))
+		require.NoError(t, w.Window(ctx, b.Finish(), 4000))
 	}
 	require.NoError(t, w.Finish(ctx))
 	require.NoError(t, out.Publish(ctx))

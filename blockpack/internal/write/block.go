@@ -1,6 +1,8 @@
 package write
 
 import (
+	"slices"
+
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/column/encode"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
@@ -9,15 +11,12 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// encoder encodes one block after the other, and keeps memory for the next one. What encode returns is its memory.
+// encoder encodes one block after the other, and keeps memory for the next one.
 type encoder struct {
-	columns *encode.Encoder
+	columns encode.Encoder
 	m       permuter
 	data    []byte
-	head    []byte
 }
-
-func newEncoder() *encoder { return &encoder{columns: new(encode.Encoder)} }
 
 // encoded is a block as bytes, and what the indexes of the file take from it.
 type encoded struct {
@@ -50,10 +49,10 @@ func (e *encoder) encode(b otlp.Block, o Order) (out encoded) {
 		meta[i] = layout.BlockColumn{Name: c.Name, Type: c.Type, Length: int64(len(e.data) - from)}
 		stats[i] = layout.AppendColumnStats(nil, bounds(c))
 	}
-	if e.head, out.err = layout.AppendBlockHead(e.head[:0], b.Rows, meta, stats); out.err != nil {
+	if out.head, out.err = layout.AppendBlockHead(nil, b.Rows, meta, stats); out.err != nil {
 		return out
 	}
-	out.head, out.data = e.head, e.data
+	out.data = slices.Clone(e.data)
 	out.finish(b, meta)
 	return out
 }

@@ -118,7 +118,7 @@ func TestOrders(t *testing.T) {
 			}[o])
 		}
 		p := permutation(b, o)
-		got := texts(newEncoder().sort(b, o))
+		got := texts(new(encoder).sort(b, o))
 		require.ElementsMatch(t, want, got)
 		if o == Arrival {
 			require.Nil(t, p)
@@ -147,7 +147,7 @@ func TestSimilarSetsAreNeighbours(t *testing.T) {
 		k := i * 7 % 8
 		rows = append(rows, row{trace: "0123456789abcdef", service: "a", start: uint64(i), extra: []bool{k&1 != 0, k&2 != 0, k&4 != 0}})
 	}
-	b := newEncoder().sort(blockOf(rows, true), Similar)
+	b := new(encoder).sort(blockOf(rows, true), Similar)
 	changes := 0
 	for _, c := range b.Columns {
 		for i := 1; c.Present != nil && i < c.Rows; i++ {

@@ -1,7 +1,7 @@
 // Package write makes a Blockpack file of columns of spans: rows in order, blocks, indexes.
 //
-//	otlp.Block ─ encoder: order of rows, columns, stats ─ bytes ──────────────────→ the file, at once
-//	               (one block per goroutine)            └ what the indexes need ─→ memory, until the file ends
+//	window ─ blocks ─ encoder: order of rows, columns, stats ─ bytes ──────────────────→ the file, once the next window is there
+//	                    (one block per goroutine)            └ what the indexes need ─→ memory, until the file ends
 //
 // Blocks are written in the order in which they were given. The bytes do not depend on the number of goroutines.
 package write
@@ -36,8 +36,8 @@ type Writer struct {
 	o       Options
 	out     storage.Writer
 	m       permuter // of windows
-	free    []*encoder
-	running []*job // in the order of the file
+	free    chan *encoder
+	running *window // nil if there is none
 
 	blocks  []layout.Block
 	columns []byte // column index
@@ -56,22 +56,16 @@ var unindexed = []string{
 	spans.ResourceUnknown, spans.ScopeDroppedAttrs, spans.ScopeAttrs, spans.ScopeUnknown,
 }
 
-// job is a block that is encoded.
-type job struct {
-	e    *encoder
-	out  encoded
-	done chan struct{} // closed when out is set
-}
-
 // New begins a file.
 func New(out storage.Writer, o Options) *Writer {
 	build := o.Ranges
 	build.Exclude = func(name string) bool {
 		return slices.Contains(unindexed, name) || o.Ranges.Exclude != nil && o.Ranges.Exclude(name)
 	}
-	w := &Writer{o: o, out: out, ranges: ranges.NewBuilder(build)}
-	for range max(o.Parallelism, 1) {
-		w.free = append(w.free, newEncoder())
+	o.Parallelism = max(o.Parallelism, 1)
+	w := &Writer{o: o, out: out, ranges: ranges.NewBuilder(build), free: make(chan *encoder, o.Parallelism)}
+	for range o.Parallelism {
+		w.free <- new(encoder)
 	}
 	return w
 }
@@ -97,51 +91,15 @@ func (w *Writer) metadataSize() int64 {
 }
 
 // Blocks is the number of blocks so far.
-func (w *Writer) Blocks() int { return len(w.blocks) + len(w.running) }
+func (w *Writer) Blocks() int {
+	if w.running == nil {
+		return len(w.blocks)
+	}
+	return len(w.blocks) + len(w.running.blocks)
+}
 
 // Rows is the number of rows of the blocks that were written.
 func (w *Writer) Rows() int64 { return w.rows }
-
-// Block adds a block of at most layout.MaxIndexed rows in any order, which it keeps. Memory bounds the blocks that are encoded at the same time: Block
-// waits for the oldest one, and writes it. After an error only Close is useful.
-func (w *Writer) Block(ctx context.Context, b otlp.Block) error {
-	if w.Blocks() >= layout.MaxIndexed {
-		return ErrTooManyBlocks
-	}
-	if len(w.free) == 0 {
-		if err := w.next(ctx); err != nil {
-			return err
-		}
-	}
-	last := len(w.free) - 1
-	j := &job{e: w.free[last], done: make(chan struct{})}
-	w.free = w.free[:last]
-	w.running = append(w.running, j)
-	go func() {
-		defer close(j.done)
-		defer fault.RecoverInternal(&j.out.err)
-		j.out = j.e.encode(b, w.o.Order)
-	}()
-	if w.o.Parallelism < 2 {
-		return w.next(ctx)
-	}
-	return nil
-}
-
-// next waits for the oldest block, and writes it.
-func (w *Writer) next(ctx context.Context) error {
-	j := w.running[0]
-	select {
-	case <-j.done:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	w.running = w.running[1:]
-	err := w.write(ctx, &j.out)
-	j.out = encoded{}
-	w.free = append(w.free, j.e)
-	return err
-}
 
 // write writes a block, and adds it to the indexes.
 func (w *Writer) write(ctx context.Context, b *encoded) error {
@@ -169,22 +127,4 @@ func (w *Writer) write(ctx context.Context, b *encoded) error {
 		w.ranges.AddBlock(b.columns)
 	}
 	return nil
-}
-
-// Flush writes all blocks.
-func (w *Writer) Flush(ctx context.Context) error {
-	for len(w.running) > 0 {
-		if err := w.next(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Close waits for goroutines.
-func (w *Writer) Close() {
-	for _, j := range w.running {
-		<-j.done
-	}
-	w.running = nil
 }

@@ -49,7 +49,7 @@ func write(t require.TestingT, list []otlp.Block, o Options) []byte {
 	w := New(to, o)
 	defer w.Close()
 	for _, b := range list {
-		require.NoError(t, w.Block(ctx, b))
+		require.NoError(t, w.Window(ctx, b, b.Rows))
 	}
 	require.NoError(t, w.Finish(ctx))
 	require.NoError(t, to.Publish(ctx))
@@ -251,8 +251,8 @@ func TestBlocksThatCannotBeStored(t *testing.T) {
 		to, err := storage.ToWriter("mem:///x", &out).Create(ctx, "mem:///x", storage.CreateOptions{})
 		require.NoError(t, err)
 		w := New(to, Options{Parallelism: 2})
-		require.NoError(t, w.Block(ctx, good))
-		err = w.Block(ctx, bad)
+		require.NoError(t, w.Window(ctx, good, good.Rows))
+		err = w.Window(ctx, bad, bad.Rows)
 		err = errors.Join(err, w.Finish(ctx))
 		require.ErrorContains(t, err, name)
 		require.ErrorContains(t, err, "block 1")

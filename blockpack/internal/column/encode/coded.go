@@ -64,7 +64,7 @@ func (e *Encoder) codedSize(k column.Kind, limit int) (int, error) {
 		return impossible, err
 	}
 	if !d.done {
-		if err := d.compress(e); err != nil {
+		if err := d.compress(e, ofDictionaries); err != nil {
 			return 0, err
 		}
 	}
@@ -121,7 +121,7 @@ func (e *Encoder) dictionaryLoses(size, limit int) (bool, error) {
 		}
 		// A sample has tables of its own, and less to find matches in.
 		n = max(n-sampleTables, 1) * sampleParts
-		d.sampled = n - n/20
+		d.sampled = n - n/16
 	}
 	return size+d.sampled >= limit, nil
 }
@@ -365,7 +365,7 @@ func (e *Encoder) makeDeltas(p *part, k column.Kind) error {
 			last = code
 		}
 	})
-	return p.compress(e)
+	return p.compress(e, ofDictionaries)
 }
 
 // eachCode calls f with runs of codes of kind k: those of null rows in dense kinds repeat the code before, where that

@@ -16,7 +16,7 @@ import (
 
 // Encoder encodes columns. The zero value is ready. It keeps memory for the next column. It must not be used concurrently.
 type Encoder struct {
-	zstd [2]*zstd.Encoder // without and with checksums
+	zstd map[setting]*zstd.Encoder
 
 	c        *column.Column
 	count    int    // of present rows
@@ -210,26 +210,41 @@ func (e *Encoder) bytes(i int) []byte {
 // checksumMin is the size of content from which on a frame has a checksum.
 const checksumMin = 4<<10 + 1
 
+// setting is that of a frame.
+type setting struct {
+	checksum bool
+	level    zstd.EncoderLevel
+}
+
 // compress appends src as a Zstandard frame.
-func (e *Encoder) compress(dst, src []byte) ([]byte, error) {
-	k := 0
-	if len(src) >= checksumMin {
-		k = 1
-	}
-	if e.zstd[k] == nil {
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(k == 1), zstd.WithZeroFrames(true),
-			zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithLowerEncoderMem(true), zstd.WithSingleSegment(true), zstd.WithAllLitEntropyCompression(true))
+func (e *Encoder) compress(dst, src []byte, level zstd.EncoderLevel) ([]byte, error) {
+	s := setting{len(src) >= checksumMin, level}
+	z := e.zstd[s]
+	if z == nil {
+		var err error
+		z, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(s.checksum), zstd.WithZeroFrames(true),
+			zstd.WithEncoderLevel(level), zstd.WithLowerEncoderMem(true), zstd.WithSingleSegment(true), zstd.WithAllLitEntropyCompression(true))
 		if err != nil {
 			return nil, err
 		}
-		e.zstd[k] = z
+		if e.zstd == nil {
+			e.zstd = map[setting]*zstd.Encoder{}
+		}
+		e.zstd[s] = z
 	}
-	return e.zstd[k].EncodeAll(src, dst), nil
+	return z.EncodeAll(src, dst), nil
 }
 
+// The fastest level makes dictionaries smaller, as their lengths are no matches for it; numbers and suffixes are smaller by the next one.
+const (
+	ofDictionaries = zstd.SpeedFastest
+	ofNumbers      = zstd.SpeedDefault
+	ofSuffixes     = zstd.SpeedDefault
+)
+
 // compress compresses p.plain.
-func (p *part) compress(e *Encoder) (err error) {
-	p.data, err = e.compress(p.data[:0], p.plain)
+func (p *part) compress(e *Encoder, level zstd.EncoderLevel) (err error) {
+	p.data, err = e.compress(p.data[:0], p.plain, level)
 	p.done = err == nil
 	return err
 }
@@ -321,7 +336,7 @@ func (e *Encoder) makeOffsets() error {
 		// The bytes that are too many are those of the next one, or behind the end.
 		binary.LittleEndian.PutUint64(o.plain[i*o.width:][:8], e.number(i)-low)
 	}
-	return o.compress(e)
+	return o.compress(e, ofNumbers)
 }
 
 // number is the value of the i-th present row of a column of numbers.
@@ -352,6 +367,6 @@ const (
 // sampleSize is the compressed size of a sample.
 func (e *Encoder) sampleSize(sample []byte) (int, error) {
 	var err error
-	e.sample, err = e.compress(e.sample[:0], sample)
+	e.sample, err = e.compress(e.sample[:0], sample, ofDictionaries)
 	return len(e.sample), err
 }

@@ -65,7 +65,7 @@ func (e *Encoder) makePrefixes(chosen *prefixSet, n int) (err error) {
 	for i := range chosen.len() {
 		p.plain = appendSection(p.plain, chosen.sorted[i])
 	}
-	if p.dict, err = e.compress(p.dict[:0], p.plain); err != nil {
+	if p.dict, err = e.compress(p.dict[:0], p.plain, ofSuffixes); err != nil {
 		return err
 	}
 	p.plain = append(p.plain[:0], 1) // width of an index
@@ -78,7 +78,7 @@ func (e *Encoder) makePrefixes(chosen *prefixSet, n int) (err error) {
 		}
 		p.plain = appendSection(p.plain, value)
 	}
-	p.suffixes, err = e.compress(p.suffixes[:0], p.plain)
+	p.suffixes, err = e.compress(p.suffixes[:0], p.plain, ofSuffixes)
 	return err
 }
 
