@@ -87,12 +87,14 @@ func (r *Reader) parseIndexRuns(c *fields.Cursor) {
 
 // Dictionary decodes the dictionary of a coded column. Its entries need not be sorted or unique.
 func (r *Reader) Dictionary() (Values, error) {
-	v, err := r.dictionary()
+	v, err := r.dictionary(nil)
+	r.unpackUUIDs(&v)
 	return v, r.in(err)
 }
 
-func (r *Reader) dictionary() (Values, error) {
-	body, err := r.d.decompress(nil, r.first, r.o.Limits.Bytes)
+// dictionary decodes the dictionary into memory, as it is stored. Strings are in it.
+func (r *Reader) dictionary(memory []byte) (Values, error) {
+	body, err := r.d.decompress(memory, r.first, r.o.Limits.Bytes)
 	if err != nil {
 		return Values{}, err
 	}
@@ -109,7 +111,6 @@ func (r *Reader) dictionary() (Values, error) {
 	if used < len(body) {
 		r.warn(r.first.in(fault.Corruptf("%d bytes follow the entries", len(body)-used), 0))
 	}
-	r.unpackUUIDs(&v)
 	return v, nil
 }
 
@@ -131,36 +132,23 @@ func entries(body []byte, size int, l Limits) (int, error) {
 	return n, nil
 }
 
-// numberSize is the size of an entry of a dictionary of numbers.
-func numberSize(t Type) int {
-	if t == Bool {
-		return 1
-	}
-	return 8
-}
-
 func parseNumbers(body []byte, t Type, l Limits) (v Values, used int, err error) {
-	size := numberSize(t)
+	size := 8
+	if t == Bool {
+		size = 1
+	}
 	n, err := entries(body, size, l)
 	if err != nil || n == 0 {
 		return v, min(4, len(body)), err
 	}
 	v.Numbers = make([]uint64, n)
-	for i := range v.Numbers {
-		v.Numbers[i] = numberAt(body, t, i)
+	widen(v.Numbers, body[4:], size, 0)
+	if t == Bool {
+		for i, b := range v.Numbers {
+			v.Numbers[i] = min(b, 1)
+		}
 	}
 	return v, 4 + n*size, nil
-}
-
-// numberAt is an entry of a dictionary of numbers.
-func numberAt(body []byte, t Type, i int) uint64 {
-	if t != Bool {
-		return binary.LittleEndian.Uint64(body[4+8*i:])
-	}
-	if body[4+i] != 0 {
-		return 1
-	}
-	return 0
 }
 
 // parseStrings moves the entries of body together.
@@ -175,17 +163,13 @@ func parseStrings(body []byte, l Limits) (v Values, used int, err error) {
 	for i := range n {
 		entry, err := walk.next()
 		if err != nil {
-			return v, 0, entryError(err, i, n)
+			return v, 0, fault.Corruptf("entry %d of %d: %w", i, n, err)
 		}
 		end += copy(body[end:], entry)
 		v.Offsets[i+1] = uint32(end)
 	}
 	v.Data = body[:end]
 	return v, walk.at, nil
-}
-
-func entryError(err error, i, n int) error {
-	return fault.Corruptf("entry %d of %d: %w", i, n, err)
 }
 
 // Codes decodes the codes of the present rows of a coded column, in order. Each is less than entries, the number of
@@ -258,59 +242,40 @@ func widen[T uint32 | uint64](dst []T, src []byte, width int, base T) {
 	}
 }
 
-// indexRuns parses runs of indexes, and checks that they are n.
-func (r *Reader) indexRuns(n int) (runs, error) {
-	rs, err := parseRuns(r.second, false)
-	if err != nil {
-		return rs, err
-	}
-	sum := uint64(0)
-	for i := range rs.len() {
-		length, _ := rs.at(i)
-		sum += uint64(length)
-	}
-	if sum != uint64(n) {
-		return rs, r.second.in(fault.Corruptf("runs of %d indexes for %d", sum, n), 0)
-	}
-	return rs, nil
-}
-
 func (r *Reader) expandRuns(dst []uint32) error {
-	rs, err := r.indexRuns(len(dst))
+	rs, err := parseRuns(r.second, false)
 	if err != nil {
 		return err
 	}
+	n := len(dst)
 	for i := range rs.len() {
 		length, value := rs.at(i)
+		if uint64(length) > uint64(len(dst)) {
+			return r.second.in(fault.Corruptf("runs of more than %d indexes", n), 0)
+		}
 		run := dst[:length]
 		dst = dst[length:]
 		for k := range run {
 			run[k] = value
 		}
 	}
+	if len(dst) > 0 {
+		return r.second.in(fault.Corruptf("runs of %d indexes for %d", n-len(dst), n), 0)
+	}
 	return nil
 }
 
-// deltas decompresses n deltas.
-func (r *Reader) deltas(n int) ([]byte, error) {
+func (r *Reader) addDeltas(dst []uint32) error {
 	data, err := r.d.decompress(r.d.second, r.second, r.o.Limits.Bytes)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.d.second = data
-	if len(data) < 4*n {
-		return nil, r.second.in(fault.Corruptf("%d bytes of deltas for %d rows", len(data), n), 0)
-	}
-	if len(data) > 4*n {
-		r.warn(r.second.in(fault.Corruptf("%d bytes of deltas for %d rows", len(data), n), 0))
-	}
-	return data[:4*n], nil
-}
-
-func (r *Reader) addDeltas(dst []uint32) error {
-	data, err := r.deltas(len(dst))
-	if err != nil {
-		return err
+	switch wrong := r.second.in(fault.Corruptf("%d bytes of deltas for %d rows", len(data), len(dst)), 0); {
+	case len(data) < 4*len(dst):
+		return wrong
+	case len(data) > 4*len(dst):
+		r.warn(wrong)
 	}
 	index := uint32(0)
 	for i := range dst {

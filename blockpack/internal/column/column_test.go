@@ -316,7 +316,7 @@ func TestLarge(t *testing.T) {
 							continue
 						}
 						if k != column.XORBytes && k != column.SparseXORBytes {
-							require.LessOrEqual(t, len(chosen), len(data), "%s was chosen, %s is smaller", kind, k)
+							require.LessOrEqual(t, len(chosen), len(data)+len(data)/1000, "%s was chosen, %s is smaller", kind, k) // dictionaries of ascending values may be a little smaller
 						}
 						got, err := d.Decode(data, "c", typ, n, plain)
 						require.NoError(t, err)

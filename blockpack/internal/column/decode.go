@@ -54,11 +54,7 @@ const (
 type Decoder struct {
 	zstd          decompress.Zstd
 	first, second []byte // decompressed parts of a column
-
-	// For [Reader.Take]:
-	ranks, rows   []int
-	codes, needed []uint32
-	found         [][]byte
+	ranks         []int  // of rows that are taken
 }
 
 // Decode decodes data, the bytes of a column of rows rows, from their encoding version on. The result is memory of its

@@ -28,30 +28,34 @@ func (r *Reader) parseDelta(c *fields.Cursor) {
 	}
 }
 
-// offsets decompresses the offsets, unless none is needed.
-func (r *Reader) offsets(needed int) ([]byte, error) {
-	if r.width == 0 || needed == 0 {
-		return nil, nil
+// deltaValues decodes the values of ranks, or all if ranks is nil.
+func (r *Reader) deltaValues(ranks []int) (Values, error) {
+	count := r.presence.count
+	n := count
+	if ranks != nil {
+		n = len(ranks)
+	}
+	v := Values{Numbers: make([]uint64, n)}
+	if r.width == 0 || n == 0 {
+		widen(v.Numbers, nil, 0, r.base)
+		return v, nil
 	}
 	data, err := r.d.decompress(r.d.first, r.first, r.o.Limits.Bytes)
 	if err != nil {
-		return nil, err
-	}
-	r.d.first = data
-	if size := r.width * r.presence.count; len(data) < size {
-		return nil, r.first.in(fault.Corruptf("%d bytes of offsets, where %d rows have a value", len(data), r.presence.count), 0)
-	} else if len(data) > size {
-		r.warn(r.first.in(fault.Corruptf("%d bytes of offsets, where %d rows have a value", len(data), r.presence.count), 0))
-	}
-	return data, nil
-}
-
-func (r *Reader) deltaValues() (Values, error) {
-	v := Values{Numbers: make([]uint64, r.presence.count)}
-	offsets, err := r.offsets(r.presence.count)
-	if err != nil {
 		return Values{}, err
 	}
-	widen(v.Numbers, offsets, r.width, r.base)
+	r.d.first = data
+	switch wrong := r.first.in(fault.Corruptf("%d bytes of offsets, where %d rows have a value", len(data), count), 0); {
+	case len(data) < r.width*count:
+		return Values{}, wrong
+	case len(data) > r.width*count:
+		r.warn(wrong)
+	}
+	if ranks == nil {
+		widen(v.Numbers, data, r.width, r.base)
+	}
+	for i, rank := range ranks {
+		widen(v.Numbers[i:i+1], data[r.width*rank:], r.width, r.base)
+	}
 	return v, nil
 }

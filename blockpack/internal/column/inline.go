@@ -25,7 +25,7 @@ func (r *Reader) parseInline(c *fields.Cursor) {
 
 func (r *Reader) inlineValues() (Values, error) {
 	v := Values{Offsets: make([]uint32, 1, r.presence.count+1), Data: make([]byte, 0, max(len(r.second.data)-4*r.stored(), 0))}
-	walk := r.inlineWalk()
+	walk := values{data: r.second.data, limit: r.o.Limits.ValueLen}
 	var err error
 	at := 0 // rows whose values were read, in kind 3
 	for row, n := range r.presence.ranges() {
@@ -62,26 +62,4 @@ func (v *Values) addNext(walk *values, n int) error {
 		v.add(value)
 	}
 	return nil
-}
-
-func (r *Reader) inlineWalk() values {
-	return values{data: r.second.data, limit: r.o.Limits.ValueLen}
-}
-
-// takeInline decodes the values at positions, which ascend, of those stored.
-func (r *Reader) takeInline(positions []int) (Values, error) {
-	v := Values{Offsets: make([]uint32, 1, len(positions)+1)}
-	walk := r.inlineWalk()
-	at := 0
-	for _, p := range positions {
-		err := walk.skip(p-at, 0)
-		if err == nil {
-			err = v.addNext(&walk, 1)
-		}
-		if err != nil {
-			return Values{}, r.second.in(err, walk.at)
-		}
-		at = p + 1
-	}
-	return v, nil
 }

@@ -136,37 +136,51 @@ func (r *Reader) Column() (*Column, error) {
 	c := &Column{Name: r.name, Type: r.typ, Rows: r.rows, Present: r.presence.bitmap()}
 	var err error
 	if r.Coded() {
-		if c.Values, err = r.dictionary(); err == nil {
+		if c.Values, err = r.dictionary(nil); err == nil {
 			c.Codes, err = r.indexes(c.Values.Len())
 		}
 	} else {
-		c.Values, err = r.values()
+		c.Values, err = r.values(nil)
 	}
 	if err != nil {
 		return nil, r.in(err)
 	}
-	if !r.Coded() {
-		r.unpackUUIDs(&c.Values)
-	}
+	r.unpackUUIDs(&c.Values)
 	c.PackedUUID = r.packedUUID
 	return c, nil
 }
 
-// values decodes the values of all present rows of a column that is not coded.
-func (r *Reader) values() (Values, error) {
+// values decodes the values of ranks, which ascend, or of all present rows if ranks is nil.
+func (r *Reader) values(ranks []int) (v Values, err error) {
 	switch r.kind {
-	case InlineBytes, SparseInlineBytes:
-		return r.inlineValues()
 	case DeltaUint64:
-		return r.deltaValues()
+		return r.deltaValues(ranks)
+	case PrefixBytes, SparsePrefixBytes:
+		return r.prefixValues(ranks)
+	case InlineBytes, SparseInlineBytes:
+		v, err = r.inlineValues()
 	case XORBytes, SparseXORBytes:
-		return r.xorValues()
+		v, err = r.xorValues()
 	default:
-		return r.prefixValues(nil)
+		if v, err = r.dictionary(r.d.first); err != nil {
+			return Values{}, err
+		}
+		r.d.first = v.Data
+		codes, err := r.indexes(v.Len())
+		if err != nil {
+			return Values{}, err
+		}
+		for i, rank := range ranks {
+			ranks[i] = int(codes[rank])
+		}
 	}
+	if err != nil || ranks == nil {
+		return v, err
+	}
+	return Pick(&v, ranks), nil
 }
 
-// Take decodes rows, which ascend: row i of the result is rows[i]. It is for few rows: what is not needed for them is
+// Take decodes rows, which ascend: row i of the result is rows[i]. It is for few rows: what is not needed for them may be
 // neither decoded nor checked. Codes of the result is nil.
 func (r *Reader) Take(rows []int) (*Column, error) {
 	for i, row := range rows {
@@ -177,59 +191,49 @@ func (r *Reader) Take(rows []int) (*Column, error) {
 	c := &Column{Name: r.name, Type: r.typ, Rows: len(rows)}
 	ranks := scratch.Slice(&r.d.ranks, len(rows))
 	r.presence.findRanks(ranks, rows)
-	c.Present, rows, ranks = r.d.withoutNulls(rows, ranks)
-	var err error
-	switch {
-	case r.Coded():
-		c.Values, err = r.takeCoded(rows, ranks)
-	case r.kind == DeltaUint64:
-		c.Values, err = r.takeDelta(ranks)
-	default:
-		c.Values, err = r.takeBytes(rows, ranks)
+	if slices.Contains(ranks, -1) {
+		c.Present = make([]byte, (len(rows)+7)/8)
+		n := 0
+		for i, rank := range ranks {
+			if rank >= 0 {
+				c.Present[i/8] |= 1 << (i % 8)
+				ranks[n] = rank
+				n++
+			}
+		}
+		ranks = ranks[:n]
 	}
-	if err != nil {
+	if len(ranks) == 0 {
+		if r.typ.Textual() {
+			c.Values.Offsets = []uint32{0}
+		}
+		return c, nil
+	}
+	var err error
+	if c.Values, err = r.values(ranks); err != nil {
 		return nil, r.in(err)
 	}
 	if r.typ == String && r.o.UUID != UUIDPlain && allPacked(&c.Values) {
-		return r.takeUUIDs(c, ranks)
+		return r.takeUUIDs(c, rows)
 	}
 	return c, nil
 }
 
-// takeUUIDs gives c, the values of ranks, with UUIDs in text if the whole column says that they are packed.
-func (r *Reader) takeUUIDs(c *Column, ranks []int) (*Column, error) {
+// takeUUIDs gives c, some rows, with UUIDs in text if the whole column says that they are packed.
+func (r *Reader) takeUUIDs(c *Column, rows []int) (*Column, error) {
 	all, err := r.Column()
 	if err != nil || !all.PackedUUID {
 		return c, err
 	}
-	if all.Codes != nil {
-		for i, k := range ranks {
-			ranks[i] = int(all.Codes[k])
+	var values []int
+	of := all.ByRow()
+	for _, row := range rows {
+		if of[row] >= 0 {
+			values = append(values, int(of[row]))
 		}
 	}
-	c.PackedUUID, c.Values = true, Pick(&all.Values, ranks)
+	c.PackedUUID, c.Values = true, Pick(&all.Values, values)
 	return c, nil
-}
-
-// withoutNulls gives the presence of rows, and the rows and ranks of those with a value. Ranks of others are negative.
-func (d *Decoder) withoutNulls(rows, ranks []int) (present []byte, _, _ []int) {
-	if !slices.Contains(ranks, -1) {
-		return nil, rows, ranks
-	}
-	present = make([]byte, (len(rows)+7)/8)
-	kept := slices.Grow(d.rows[:0], len(rows))
-	n := 0
-	for i, rank := range ranks {
-		if rank < 0 {
-			continue
-		}
-		present[i/8] |= 1 << (i % 8)
-		kept = append(kept, rows[i])
-		ranks[n] = rank
-		n++
-	}
-	d.rows = kept
-	return present, kept, ranks[:n]
 }
 
 // warn passes on a note.
