@@ -15,23 +15,11 @@ func bitsAt(src []byte, bit uint64) uint64 {
 	return le.Uint64(word[:]) >> (bit % 8)
 }
 
-// unpackBits makes a byte of 0 or 1 of each bit from one on, which begins a byte.
+// unpackBits makes a byte of 0 or 1 of each bit from one on.
 func unpackBits(out, page []byte, from int) {
-	page = page[from/8:]
-	for ; len(out) >= 8; out, page = out[8:], page[1:] {
-		le.PutUint64(out, spreadBits(page[0]))
-	}
 	for i := range out {
-		out[i] = page[0] >> i & 1
+		out[i] = page[(from+i)/8] >> ((from + i) % 8) & 1
 	}
-}
-
-// spreadBits makes a byte of each bit: by fours, by pairs, and one by one.
-func spreadBits(b byte) uint64 {
-	w := uint64(b)
-	w = (w | w<<28) & 0x0000000F0000000F
-	w = (w | w<<14) & 0x0003000300030003
-	return (w | w<<7) & 0x0101010101010101
 }
 
 // unpackWords gives out 32-bit words, one for each element of so many bits. It loads 8 bytes for each as long as the page has them.

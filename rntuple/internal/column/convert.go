@@ -9,7 +9,7 @@ import (
 )
 
 // view is bytes as numbers, of which there are whole ones.
-func view[T int8 | uint8 | int16 | uint16 | int32 | uint32 | uint64 | float32 | float64](b []byte) []T {
+func view[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64](b []byte) []T {
 	var t T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(t)))
 }

@@ -1,73 +1,43 @@
 package column
 
-// The lowest bits of all elements in a word of 64 bits, by their bytes.
-const (
-	low2 = 0x0001000100010001
-	low4 = 0x0000000100000001
-)
+import "unsafe"
 
-// unzigzag undoes zigzag encoding in place.
+// unzigzag undoes zigzag encoding in place: 0, 1, 2, 3 become 0, -1, 1, -2.
 func unzigzag(b []byte, width int) {
-	i := 0
 	switch width {
 	case 2:
-		for ; i+8 <= len(b); i += 8 {
-			le.PutUint64(b[i:], decodeZigzag(le.Uint64(b[i:]), low2, 16))
-		}
+		unzigzagOf(view[uint16](b))
 	case 4:
-		for ; i+8 <= len(b); i += 8 {
-			le.PutUint64(b[i:], decodeZigzag(le.Uint64(b[i:]), low4, 32))
-		}
+		unzigzagOf(view[uint32](b))
 	case 8:
-		for ; i+8 <= len(b); i += 8 {
-			u := le.Uint64(b[i:])
-			le.PutUint64(b[i:], u>>1^-(u&1))
-		}
+		unzigzagOf(view[uint64](b))
 	}
-	if i < len(b) {
-		var last [8]byte
-		n := copy(last[:], b[i:])
-		unzigzag(last[:], width)
-		copy(b[i:], last[:n])
+}
+
+func unzigzagOf[T uint16 | uint32 | uint64](values []T) {
+	for i, u := range values {
+		values[i] = u>>1 ^ -(u & 1)
 	}
 }
 
 // dozigzag encodes src into dst.
 func dozigzag(dst, src []byte, width int) {
-	dst = dst[:len(src)]
-	i := 0
 	switch width {
 	case 2:
-		for ; i+8 <= len(src); i += 8 {
-			le.PutUint64(dst[i:], encodeZigzag(le.Uint64(src[i:]), low2, 16))
-		}
+		dozigzagOf(view[int16](dst), view[int16](src))
 	case 4:
-		for ; i+8 <= len(src); i += 8 {
-			le.PutUint64(dst[i:], encodeZigzag(le.Uint64(src[i:]), low4, 32))
-		}
+		dozigzagOf(view[int32](dst), view[int32](src))
 	case 8:
-		for ; i+8 <= len(src); i += 8 {
-			v := int64(le.Uint64(src[i:]))
-			le.PutUint64(dst[i:], uint64(v<<1^v>>63))
-		}
-	}
-	if i < len(src) {
-		var last [8]byte
-		n := copy(last[:], src[i:])
-		dozigzag(last[:], last[:], width)
-		copy(dst[i:], last[:n])
+		dozigzagOf(view[int64](dst), view[int64](src))
 	}
 }
 
-// decodeZigzag turns 0, 1, 2, 3 into 0, -1, 1, -2, in a word of several elements of so many bits.
-func decodeZigzag(x, low uint64, bits int) uint64 {
-	negative := x & low
-	return x>>1&^(low<<(bits-1)) ^ (negative<<bits - negative)
-}
-
-func encodeZigzag(x, low uint64, bits int) uint64 {
-	negative := x >> (bits - 1) & low
-	return x<<1&^low ^ (negative<<bits - negative)
+func dozigzagOf[T int16 | int32 | int64](dst, src []T) {
+	dst = dst[:len(src)]
+	sign := 8*unsafe.Sizeof(T(0)) - 1
+	for i, v := range src {
+		dst[i] = v<<1 ^ v>>sign
+	}
 }
 
 // undelta turns differences into sums in place, from the sum of those before on. The result is the last sum.
