@@ -35,7 +35,7 @@ func DropTraces(ctx context.Context, location string, input *File, ids [][16]byt
 	for k := range t.NumStripes() {
 		copied := false
 		first := t.Stripe(k).Position()
-		if t.Writer() == program && !o.Strict && drop.Clip(first, first+t.Stripe(k).Rows()).Empty() {
+		if t.Writer() == program && drop.Clip(first, first+t.Stripe(k).Rows()).Empty() {
 			copied, err = w.copyBlock(ctx, input, &t.Metadata().Blocks[k])
 		}
 		if copied {

@@ -27,16 +27,12 @@ type Options struct {
 	// Events reads span:events and span:links as lists of structs. By default they are binary as stored: a
 	// protobuf Span that has only these fields.
 	Events bool
-	// RangeIndex says when to believe the range index of a file.
-	RangeIndex RangeIndexUse
 	// SuffixBytes is the number of bytes at the end of the file that the first request reads. By default it is
 	// 64 KiB, or 1 MiB for stores of high latency.
 	SuffixBytes int
 	// CacheBytes bounds the decoded columns that are kept for later reads and, separately, the heads of blocks, by
 	// default 64 MiB each.
 	CacheBytes int64
-	// MaxMetadataBytes bounds the metadata section, by default 100 MiB.
-	MaxMetadataBytes int64
 	// Parallelism is the number of columns that a scan decodes at the same time, in the current batch and in later ones,
 	// by default GOMAXPROCS.
 	Parallelism int
@@ -45,25 +41,9 @@ type Options struct {
 	MemoryLimit int64
 }
 
-// RangeIndexUse says when to skip blocks because of the range index of a file. Those of the reference implementation
-// may leave out blocks that have a value.
-type RangeIndexUse = read.RangeIndexUse
-
-// The uses of a range index.
-const (
-	// RangeIndexVerify believes the index of files written by this package. In other files it believes an entry only if
-	// the file shows that it cannot be wrong. It is the default.
-	RangeIndexVerify = read.RangeIndexVerify
-	// RangeIndexTrust believes the index of every file.
-	RangeIndexTrust = read.RangeIndexTrust
-	// RangeIndexOff ignores the index.
-	RangeIndexOff = read.RangeIndexOff
-)
-
 func (o *Options) read() read.Options {
 	return read.Options{
-		Binary: o.Binary, RawTimes: o.RawTimes, Events: o.Events, RangeIndex: o.RangeIndex,
-		SuffixBytes: o.SuffixBytes, CacheBytes: o.CacheBytes, MaxMetadataBytes: o.MaxMetadataBytes,
+		Binary: o.Binary, RawTimes: o.RawTimes, Events: o.Events, SuffixBytes: o.SuffixBytes, CacheBytes: o.CacheBytes,
 	}
 }
 

@@ -69,7 +69,7 @@ func Merge(ctx context.Context, location string, inputs []*File, o MergeOptions)
 
 // plain gives the file as a table with binary columns for strings, and numbers for times, whatever options it was opened with.
 func (f *File) plain(ctx context.Context) (*read.Table, error) {
-	t, err := read.Open(ctx, f.reader, read.Options{Binary: true, RawTimes: true, RangeIndex: RangeIndexOff})
+	t, err := read.Open(ctx, f.reader, read.Options{Binary: true, RawTimes: true, Distrust: true})
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,7 @@ func TestFewRequests(t *testing.T) {
 func TestSweepFaults(t *testing.T) {
 	dir := t.TempDir()
 	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
-	plain := write(t, messages, blockpack.WriterOptions{BlockSpans: 300, NoRangeIndex: true, NoCompact: true})
+	plain := foreign(t, write(t, messages, blockpack.WriterOptions{BlockSpans: 300}))
 	ids, _ := idsOf(t, plain)
 	var uses []faultstore.Use
 	for name, file := range map[string][]byte{"plain": plain, "indexed": write(t, messages, blockpack.WriterOptions{BlockSpans: 300})} {

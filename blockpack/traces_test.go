@@ -59,10 +59,9 @@ func TestTraces(t *testing.T) {
 	hotrod := otlpgen.Corpus(t, "hotrod.otlp.zst")
 	messages = append(messages, hotrod[:4]...)
 	files := map[string][]byte{
-		"default":    write(t, messages, blockpack.WriterOptions{}),
-		"blocks":     write(t, messages, blockpack.WriterOptions{BlockSpans: 70}),
-		"no compact": write(t, messages, blockpack.WriterOptions{BlockSpans: 70, NoCompact: true}),
-		"reference":  golden(t, "ref_kinds.blockpack"),
+		"default":   write(t, messages, blockpack.WriterOptions{}),
+		"blocks":    write(t, messages, blockpack.WriterOptions{BlockSpans: 70}),
+		"reference": golden(t, "ref_kinds.blockpack"),
 	}
 	files["foreign"] = foreign(t, files["blocks"])
 	for name, file := range files {

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
-	"github.com/amudai/amudai-go/blockpack/internal/ranges"
 	"github.com/amudai/amudai-go/blockpack/internal/write"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/option"
@@ -65,17 +63,6 @@ type WriterOptions struct {
 	BlockBytes int64
 	// Order is the order of spans within a block.
 	Order Order
-	// Strict writes only what the specification names. What it has no column for is lost: events, links, flags, names and versions
-	// of scopes, attributes that are arrays, maps or empty. Stats counts the spans that lost something.
-	Strict bool
-	// NoRangeIndex leaves out the index of values.
-	NoRangeIndex bool
-	// RangeExclude are the names of columns that are not in the index of values.
-	RangeExclude []string
-	// RangeBytes is about the size of the index of values, by default 2 % of the blocks, and at least 64 KiB.
-	RangeBytes int64
-	// NoCompact leaves out the copy of the trace index by which a trace is found in two reads.
-	NoCompact bool
 	// Truncate shortens values and names that are longer than the format permits. By default they are an error.
 	Truncate bool
 	// PadIDs accepts ids of traces and spans that are too short, and puts zeros in front. By default they are an error.
@@ -89,7 +76,6 @@ func (o *WriterOptions) setDefaults() error {
 	for _, err := range []error{
 		option.SetDefault("WriterOptions.BlockSpans", &o.BlockSpans, DefaultBlockSpans),
 		option.SetDefault("WriterOptions.BlockBytes", &o.BlockBytes, DefaultBlockBytes),
-		option.SetDefault("WriterOptions.RangeBytes", &o.RangeBytes, 0),
 		option.SetDefault("WriterOptions.Parallelism", &o.Parallelism, runtime.GOMAXPROCS(0)),
 	} {
 		if err != nil {
@@ -112,9 +98,7 @@ type WriterStats struct {
 	Bytes     int64 // that were written
 	Truncated int64 // values that were cut, because of WriterOptions.Truncate
 	Padded    int64 // trace ids that were padded, because of WriterOptions.PadIDs
-	Lost      int64 // fields that have no column, because of WriterOptions.Strict
 	Empty     int64 // resources and scopes without spans, which no column keeps
-	Compact   bool  // the closed file has a compact index: there is none of more than 50 MiB
 }
 
 // Writer writes one file, which is invisible until Close. A Writer belongs to one goroutine and ends with Close or Abort.
@@ -145,7 +129,7 @@ func Create(ctx context.Context, location string, o WriterOptions) (*Writer, err
 	if err != nil {
 		return nil, err
 	}
-	builder := otlp.NewBuilder(otlp.Options{PadIDs: o.PadIDs, Truncate: o.Truncate, Strict: o.Strict})
+	builder := otlp.NewBuilder(otlp.Options{PadIDs: o.PadIDs, Truncate: o.Truncate})
 	return &Writer{o: o, out: out, builder: builder, w: write.New(out, o.write())}, nil
 }
 
@@ -161,14 +145,7 @@ func NewWriter(ctx context.Context, out io.Writer, o WriterOptions) (*Writer, er
 }
 
 func (o *WriterOptions) write() write.Options {
-	ranges := ranges.BuildOptions{Budget: o.RangeBytes}
-	if len(o.RangeExclude) > 0 {
-		ranges.Exclude = func(name string) bool { return slices.Contains(o.RangeExclude, name) }
-	}
-	return write.Options{
-		Order: write.Order(o.Order), NoRanges: o.NoRangeIndex, Ranges: ranges, NoCompact: o.NoCompact, Parallelism: o.Parallelism,
-		Program: program,
-	}
+	return write.Options{Order: write.Order(o.Order), Parallelism: o.Parallelism, Program: program}
 }
 
 // program is the mark of files that this package writes.
@@ -268,8 +245,8 @@ func (w *Writer) flush(ctx context.Context) error {
 func (w *Writer) Stats() WriterStats {
 	b := w.builder.Stats()
 	return WriterStats{
-		Spans: b.Spans + w.copied, Blocks: w.w.Blocks(), Bytes: w.out.Size(), Truncated: b.Truncated, Padded: b.Padded, Lost: b.Lost,
-		Empty: b.EmptyResources + b.EmptyScopes, Compact: w.w.HasCompact(),
+		Spans: b.Spans + w.copied, Blocks: w.w.Blocks(), Bytes: w.out.Size(), Truncated: b.Truncated, Padded: b.Padded,
+		Empty: b.EmptyResources + b.EmptyScopes,
 	}
 }
 

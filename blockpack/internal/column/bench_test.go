@@ -30,7 +30,7 @@ func corpusBlocks(t testing.TB, name string, rows int) []storedBlock {
 	m := storage.NewMemory()
 	out, err := m.Create(ctx, "mem://f", storage.CreateOptions{})
 	require.NoError(t, err)
-	w := write.New(out, write.Options{NoRanges: true, NoCompact: true})
+	w := write.New(out, write.Options{})
 	defer w.Close()
 	b := otlp.NewBuilder(otlp.Options{})
 	for _, message := range otlpgen.Corpus(t, name) {

@@ -66,7 +66,7 @@ func (f *File) readHeader(ctx context.Context) error {
 		end = f.Footer.CompactOffset
 	}
 	n := end - f.Footer.HeaderOffset
-	if n < HeaderSize || n > f.o.maxMetadata()+HeaderSize {
+	if n < HeaderSize || n > MaxMetadata+HeaderSize {
 		n = HeaderSize
 	}
 	b, err := f.read(ctx, f.Footer.HeaderOffset, n)
@@ -81,8 +81,8 @@ func (f *File) readHeader(ctx context.Context) error {
 }
 
 func (f *File) readMetadata(ctx context.Context, h Header, near chunk) (*Metadata, error) {
-	if h.MetadataLength > f.o.maxMetadata() {
-		return nil, fault.In(fault.Limitf("%d bytes, the limit is %d", h.MetadataLength, f.o.maxMetadata()), "metadata", h.MetadataOffset)
+	if h.MetadataLength > MaxMetadata {
+		return nil, fault.In(fault.Limitf("%d bytes, the limit is %d", h.MetadataLength, MaxMetadata), "metadata", h.MetadataOffset)
 	}
 	b, err := f.read(ctx, h.MetadataOffset, h.MetadataLength, near)
 	if err != nil {
@@ -133,8 +133,8 @@ func (f *File) Compact(ctx context.Context) (*CompactIndex, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	if limit := max(MaxCompactBytes, f.o.MaxMetadata); n > limit {
-		return nil, fault.Of(fault.In(fault.Limitf("%d bytes, the limit is %d", n, limit), "compact index", at), f.r.Name())
+	if n > MaxCompactBytes {
+		return nil, fault.Of(fault.In(fault.Limitf("%d bytes, the limit is %d", n, MaxCompactBytes), "compact index", at), f.r.Name())
 	}
 	b, err := f.read(ctx, at, n)
 	if err != nil {

@@ -258,8 +258,6 @@ func TestPlaces(t *testing.T) {
 		require.ErrorContains(t, err, c.text, name)
 		require.ErrorContains(t, err, "in mem://file", name)
 	}
-	_, err := Open(t.Context(), reader(t, base), Options{MaxMetadata: 10})
-	require.ErrorIs(t, err, fault.ErrLimit)
 }
 
 // TestOverlap refuses blocks that share bytes.

@@ -31,7 +31,7 @@ const (
 	TraceVersion2  = 2 // without rows
 )
 
-// Limits of the format. Only that on metadata can be raised, by [Options].
+// Limits of the format.
 const (
 	MaxSpans        = 1_000_000     // in a block
 	MaxBlocks       = 100_000       // in a file
@@ -47,22 +47,10 @@ const (
 
 // Options are how a file is parsed. The zero value is usual.
 type Options struct {
-	// MaxMetadata is the largest size of the metadata in bytes; 0 stands for [MaxMetadata]. That of the compact index
-	// grows with it.
-	MaxMetadata int64
 	// Tail is the number of bytes at the end of a file that [Open] reads; 0 stands for [DefaultTail].
 	Tail int
 	// TrustRanges uses the range index of files of other writers, too, though it may lack values that are there.
 	TrustRanges bool
-	// IgnoreRanges uses no range index.
-	IgnoreRanges bool
-}
-
-func (o Options) maxMetadata() int64 {
-	if o.MaxMetadata > 0 {
-		return o.MaxMetadata
-	}
-	return MaxMetadata
 }
 
 // TraceID is the id of a trace.

@@ -84,9 +84,6 @@ const timeIndexMagic = 0xC011FEED
 
 // parseVariants gives all ways to read the metadata of a file with header h whose blocks end before dataEnd, the usual one first.
 func parseVariants(data []byte, h Header, dataEnd int64, o Options) (all []*Metadata, err error) {
-	if int64(len(data)) > o.maxMetadata() {
-		return nil, fault.In(fault.Limitf("%d bytes, the limit is %d", len(data), o.maxMetadata()), "metadata", h.MetadataOffset)
-	}
 	for _, v := range variants {
 		m, verr := parseVariant(data, h, dataEnd, v, o)
 		if verr != nil {
@@ -114,7 +111,7 @@ func parseVariant(data []byte, h Header, dataEnd int64, v Variant, o Options) (*
 	m.Sections[0] = c.Offset()
 	m.Blocks = c.blockIndex(h.Version, v, dataEnd)
 	m.Sections[1] = c.Offset()
-	m.Ranges = ranges.Parse(&c.Cursor, len(m.Blocks), ranges.Options{Flags: v.BucketsFlag, Trust: o.TrustRanges, Ignore: o.IgnoreRanges})
+	m.Ranges = ranges.Parse(&c.Cursor, len(m.Blocks), ranges.Options{Flags: v.BucketsFlag, Trust: o.TrustRanges})
 	m.Sections[2] = c.Offset()
 	m.Columns = c.columnIndex(len(m.Blocks))
 	m.Sections[3] = c.Offset()

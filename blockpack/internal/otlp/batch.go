@@ -66,7 +66,7 @@ func (b *Builder) addColumns(columns []*column.Column, rows int) error {
 			}
 		}
 		given[to] = c
-		if b.o.Strict && to.extension || to.always && c.Present != nil {
+		if to.always && c.Present != nil {
 			continue
 		}
 		if err := b.addColumn(to, c); err != nil {
@@ -86,30 +86,7 @@ func (b *Builder) addColumns(columns []*column.Column, rows int) error {
 	b.addSizes(columns, rows)
 	b.rows += rows
 	b.stats.Spans += int64(rows)
-	b.countLost(columns, rows)
 	return nil
-}
-
-// strips tells whether a column is an extension that the options leave out.
-func (b *Builder) strips(name string) bool {
-	return b.o.Strict && spans.IsExtension(name)
-}
-
-// countLost counts the rows that have a value in a column that is left out.
-func (b *Builder) countLost(columns []*column.Column, rows int) {
-	lost := make([]bool, rows)
-	for _, c := range columns {
-		if b.strips(c.Name) {
-			for row := range c.Ranks() {
-				lost[row] = true
-			}
-		}
-	}
-	for _, l := range lost {
-		if l {
-			b.stats.Lost++
-		}
-	}
 }
 
 // target finds the builder of a column.

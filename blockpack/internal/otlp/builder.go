@@ -19,7 +19,6 @@ import (
 type Options struct {
 	PadIDs   bool // ids that are too short get zeros in front; by default they are errors
 	Truncate bool // values that are too long are cut and counted; by default they are errors
-	Strict   bool // no columns but those of the specification; Stats.Lost counts the spans that have more
 
 	MaxColumns  int // of a block; by default the limit of the format, 10,000
 	MaxValueLen int // bytes of a string; by default the limit of the format, 10 MiB
@@ -33,7 +32,6 @@ type Stats struct {
 	EmptyScopes    int64 // ScopeSpans without spans, likewise
 	Truncated      int64 // values that were cut
 	Padded         int64 // ids that were padded
-	Lost           int64 // spans of which something has no column, with Options.Strict
 	UnknownFields  int64 // fields of messages around ResourceSpans that OTLP does not have, which no column keeps
 }
 

@@ -206,11 +206,6 @@ func TestStats(t *testing.T) {
 	require.Equal(t, "\x00\x00\x00\x00\x00\x00\x00\x0001234567", string(got.Column(spans.TraceID, column.Bytes).Values.Data))
 	require.Equal(t, strings.Repeat("ä", 50), string(got.Column(spans.Name, column.String).Values.Data))
 	require.Len(t, got.Column(spans.Events, column.Bytes).Values.Data, 54)
-
-	b = NewBuilder(Options{Strict: true})
-	require.NoError(t, b.AddTraces(message(t, &tracev1.Span{Flags: 1}, &tracev1.Span{})))
-	require.EqualValues(t, 2, b.Stats().Lost) // of the scope
-	require.NotContains(t, names(b.Finish()), "scope:name String")
 }
 
 func TestRefused(t *testing.T) {

@@ -31,7 +31,7 @@ func (b *Builder) addSizes(columns []*column.Column, rows int) {
 	b.sizes = append(b.sizes, make([]uint32, rows)...)
 	sizes := b.sizes[first:]
 	for _, c := range columns {
-		if scope, _, _ := scopeOf(c.Name); scope != ofSpan || !c.Type.Textual() || b.strips(c.Name) {
+		if scope, _, _ := scopeOf(c.Name); scope != ofSpan || !c.Type.Textual() {
 			continue
 		}
 		for i, k := range c.Each() {

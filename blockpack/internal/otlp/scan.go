@@ -104,9 +104,6 @@ func (b *Builder) addSpan(msg []byte, base int) error {
 		return err
 	}
 	b.values[durationColumn].bits = duration(b.values[startColumn].bits, b.values[endColumn].bits)
-	if b.o.Strict && (b.loses(ofSpan) || b.loses(ofResource) || b.loses(ofScope)) {
-		b.stats.Lost++
-	}
 	if err := b.add(ofSpan, b.rows, b.rows+1); err != nil {
 		return err
 	}
@@ -242,16 +239,6 @@ func (b *Builder) attribute(scope int, prev *attribute, f *wire.Field, others *v
 	return k, nil
 }
 
-// loses tells whether a value of a scope has no column in the specification.
-func (b *Builder) loses(scope int) bool {
-	for _, i := range ofScopes[scope] {
-		if b.fields[i].extension && !b.values[i].empty() {
-			return true
-		}
-	}
-	return false
-}
-
 // add gives the values of a scope to rows from first up to end: those of a span to one row.
 func (b *Builder) add(scope, first, end int) (err error) {
 	for _, a := range b.taken[scope] {
@@ -261,7 +248,7 @@ func (b *Builder) add(scope, first, end int) (err error) {
 	}
 	for _, i := range ofScopes[scope] {
 		v, c := &b.values[i], b.fields[i]
-		if v.empty() && !c.always || c.extension && b.o.Strict {
+		if v.empty() && !c.always {
 			continue
 		}
 		if c.textual() {

@@ -80,9 +80,8 @@ const (
 
 // Options are how an index is parsed.
 type Options struct {
-	Flags  bool // columns have a byte behind their type, as in the diagram of the specification
-	Trust  bool // the index is believed without a mark, too, though it may lack values that are there
-	Ignore bool // the index is not used
+	Flags bool // columns have a byte behind their type, as in the diagram of the specification
+	Trust bool // the index is believed without a mark, too, though it may lack values that are there
 }
 
 const (
@@ -111,7 +110,7 @@ func Parse(c *fields.Cursor, blocks int, o Options) *Index {
 	}
 	x.data = c.Data[start:c.Pos:c.Pos]
 	x.mark = x.text(MarkColumn)
-	x.trusted = (x.mark != "" || o.Trust) && !o.Ignore
+	x.trusted = x.mark != "" || o.Trust
 	return x
 }
 

@@ -8,7 +8,7 @@
 //	head of a block          Stripe.Metadata    extents and statistics of columns
 //	data of a column         ColumnReader       decoded as far as it is asked for
 //
-// Statistics and indexes of files of other writers may be wrong, and are not believed unless the options say so.
+// Statistics and indexes of files of other writers may be wrong, and are not believed.
 package read
 
 import (
@@ -33,24 +33,13 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// RangeIndexUse says when statistics and indexes of values are believed.
-type RangeIndexUse uint8
-
-// The uses.
-const (
-	RangeIndexVerify RangeIndexUse = iota // of files that this module wrote
-	RangeIndexTrust                       // of all files
-	RangeIndexOff                         // of none
-)
-
 // Options are those of [Open]. The zero value is the default.
 type Options struct {
 	Binary, RawTimes, Events bool
 
-	RangeIndex       RangeIndexUse
-	SuffixBytes      int
-	CacheBytes       int64 // of decoded columns, and of heads of blocks; default 64 MiB each
-	MaxMetadataBytes int64
+	Distrust    bool // statistics and indexes are not believed, as in files of other writers
+	SuffixBytes int
+	CacheBytes  int64 // of decoded columns, and of heads of blocks; default 64 MiB each
 }
 
 const (
@@ -116,9 +105,7 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
 		o.SuffixBytes = remoteTail
 	}
 	var err error
-	t.file, err = layout.Open(ctx, t.reader, layout.Options{
-		MaxMetadata: o.MaxMetadataBytes, Tail: o.SuffixBytes, TrustRanges: o.RangeIndex == RangeIndexTrust, IgnoreRanges: o.RangeIndex == RangeIndexOff,
-	})
+	t.file, err = layout.Open(ctx, t.reader, layout.Options{Tail: o.SuffixBytes})
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +121,7 @@ func (t *Table) setBlocks(m *layout.Metadata) {
 		l.stripes[i] = block{table: t, index: i}
 	}
 	t.traceOf = sync.OnceValue(func() []uint32 { return m.Traces.OfRows(l.firstRows) })
-	l.trusted = t.o.RangeIndex == RangeIndexTrust || t.o.RangeIndex == RangeIndexVerify && l.writer != ""
+	l.trusted = l.writer != "" && !t.o.Distrust
 }
 
 // rows is the number of rows of a block.

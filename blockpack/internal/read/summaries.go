@@ -1,7 +1,6 @@
 package read
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -91,7 +90,7 @@ func section[T interface{ Size() int64 }](ctx context.Context, t *Table, kind ra
 		return s, fault.Corruptf("%d sections, but section %d is looked for", len(sections), k)
 	}
 	at := sections[k]
-	if limit := cmp.Or(t.o.MaxMetadataBytes, 100<<20); at.Length > limit || at.Offset > t.file.Size-at.Length {
+	if at.Length > 100<<20 || at.Offset > t.file.Size-at.Length {
 		return s, fault.In(fault.Corruptf("%d bytes at %d in a file of %d bytes", at.Length, at.Offset, t.file.Size), "", at.Offset)
 	}
 	data, err := storage.ReadRange(ctx, t.reader, at.Offset, at.Length)

@@ -59,7 +59,7 @@ func (t *Table) Facts(_ context.Context, path []*table.Column) (predicate.Facts,
 	l, columns := &t.blocks, t.columns.Load()
 	f := &columns.fields[path[0].ID]
 	c := l.meta.Ranges.Column(f.Name)
-	if !l.trusted || l.writer == "" || c == nil || c.Keys == 0 || c.Type.Base() != f.Type || f.Type.Textual() {
+	if !l.trusted || c == nil || c.Keys == 0 || c.Type.Base() != f.Type || f.Type.Textual() {
 		return facts, nil
 	}
 	dt := columns.physical.Field(int(path[0].ID)).Type

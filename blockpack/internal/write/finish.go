@@ -99,16 +99,9 @@ func (w *Writer) Finish(ctx context.Context) error {
 
 // compactIndex gives the compact index, nothing if it would be longer than readers accept.
 func (w *Writer) compactIndex() ([]byte, error) {
-	if w.o.NoCompact {
-		return nil, nil
-	}
 	compact, err := layout.AppendCompact(nil, w.blocks, &w.traces)
 	if len(compact) > layout.MaxCompactBytes {
 		return nil, err
 	}
-	w.compact = err == nil
 	return compact, err
 }
-
-// HasCompact tells whether the finished file has a compact index.
-func (w *Writer) HasCompact() bool { return w.compact }

@@ -23,9 +23,6 @@ import (
 // Options are those of [New].
 type Options struct {
 	Order       Order
-	Ranges      ranges.BuildOptions
-	NoRanges    bool
-	NoCompact   bool
 	Parallelism int    // blocks that are encoded at the same time, at least 1
 	Program     string // that writes, as the mark of the file names it
 }
@@ -47,7 +44,6 @@ type Writer struct {
 	ranges  *ranges.Builder
 	survey  spans.Survey
 	rows    int64
-	compact bool
 }
 
 // unindexed are the columns of encoded fields, and of counts, which are not worth a range index.
@@ -58,10 +54,7 @@ var unindexed = []string{
 
 // New begins a file.
 func New(out storage.Writer, o Options) *Writer {
-	build := o.Ranges
-	build.Exclude = func(name string) bool {
-		return slices.Contains(unindexed, name) || o.Ranges.Exclude != nil && o.Ranges.Exclude(name)
-	}
+	build := ranges.BuildOptions{Exclude: func(name string) bool { return slices.Contains(unindexed, name) }}
 	o.Parallelism = max(o.Parallelism, 1)
 	w := &Writer{o: o, out: out, ranges: ranges.NewBuilder(build), free: make(chan *encoder, o.Parallelism)}
 	for range o.Parallelism {
@@ -123,8 +116,6 @@ func (w *Writer) write(ctx context.Context, b *encoded) error {
 	w.summary.Block(w.rows, w.numbers, block.Column)
 	w.rows += int64(b.index.Spans)
 	w.survey.Add(b.columns)
-	if !w.o.NoRanges {
-		w.ranges.AddBlock(b.columns)
-	}
+	w.ranges.AddBlock(b.columns)
 	return nil
 }

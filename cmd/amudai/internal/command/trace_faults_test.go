@@ -23,7 +23,7 @@ func traceFiles(t *testing.T) (dir, id string) {
 	t.Chdir(dir)
 	require.NoError(t, os.WriteFile("t.otlp.jsonl", shop, 0o600))
 	for name, o := range map[string]blockpack.WriterOptions{
-		"t.blockpack": {BlockSpans: 8}, "plain.blockpack": {BlockSpans: 8, NoRangeIndex: true, NoCompact: true},
+		"t.blockpack": {BlockSpans: 8}, "plain.blockpack": {BlockSpans: 7},
 	} {
 		w, err := blockpack.Create(t.Context(), name, o)
 		require.NoError(t, err)
