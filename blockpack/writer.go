@@ -63,8 +63,6 @@ type WriterOptions struct {
 	BlockBytes int64
 	// Order is the order of spans within a block.
 	Order Order
-	// Truncate shortens values and names that are longer than the format permits. By default they are an error.
-	Truncate bool
 	// PadIDs accepts ids of traces and spans that are too short, and puts zeros in front. By default they are an error.
 	PadIDs bool
 	// Parallelism is the number of blocks that are encoded at the same time, by default GOMAXPROCS. The bytes do not
@@ -93,12 +91,11 @@ func (o *WriterOptions) setDefaults() error {
 
 // WriterStats are the numbers of what a [Writer] has taken and written.
 type WriterStats struct {
-	Spans     int64 // that were taken
-	Blocks    int   // that were written
-	Bytes     int64 // that were written
-	Truncated int64 // values that were cut, because of WriterOptions.Truncate
-	Padded    int64 // trace ids that were padded, because of WriterOptions.PadIDs
-	Empty     int64 // resources and scopes without spans, which no column keeps
+	Spans  int64 // that were taken
+	Blocks int   // that were written
+	Bytes  int64 // that were written
+	Padded int64 // trace ids that were padded, because of WriterOptions.PadIDs
+	Empty  int64 // resources and scopes without spans, which no column keeps
 }
 
 // Writer writes one file, which is invisible until Close. A Writer belongs to one goroutine and ends with Close or Abort.
@@ -129,7 +126,7 @@ func Create(ctx context.Context, location string, o WriterOptions) (*Writer, err
 	if err != nil {
 		return nil, err
 	}
-	builder := otlp.NewBuilder(otlp.Options{PadIDs: o.PadIDs, Truncate: o.Truncate})
+	builder := otlp.NewBuilder(otlp.Options{PadIDs: o.PadIDs})
 	return &Writer{o: o, out: out, builder: builder, w: write.New(out, o.write())}, nil
 }
 
@@ -245,7 +242,7 @@ func (w *Writer) flush(ctx context.Context) error {
 func (w *Writer) Stats() WriterStats {
 	b := w.builder.Stats()
 	return WriterStats{
-		Spans: b.Spans + w.copied, Blocks: w.w.Blocks(), Bytes: w.out.Size(), Truncated: b.Truncated, Padded: b.Padded,
+		Spans: b.Spans + w.copied, Blocks: w.w.Blocks(), Bytes: w.out.Size(), Padded: b.Padded,
 		Empty: b.EmptyResources + b.EmptyScopes,
 	}
 }

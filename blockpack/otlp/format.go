@@ -26,8 +26,6 @@ type FormatOptions struct {
 	Read ReadOptions
 	// PadIDs accepts ids of traces and spans that are too short, and puts zeros in front. By default they are errors.
 	PadIDs bool
-	// Truncate cuts strings that are longer than 10 MiB, the limit of Blockpack, with a warning. By default they are errors.
-	Truncate bool
 	// Events reads events and links as lists of structs instead of binary.
 	Events bool
 	// MessageSpans is the number of spans of a message, or of a line of JSON, when writing; by default DefaultMessageSpans.

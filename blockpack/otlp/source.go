@@ -79,7 +79,7 @@ func (s *source) prepare(ctx context.Context, ro provider.ReadOptions) (err erro
 	if err = s.begin(ctx); err != nil {
 		return s.wrap(err)
 	}
-	if s.passed = ro.Messages != nil && !s.o.PadIDs && !s.o.Truncate; s.passed {
+	if s.passed = ro.Messages != nil && !s.o.PadIDs; s.passed {
 		ro.Messages(s.next)
 	} else if err = s.survey(ctx, ro); err != nil {
 		return s.wrap(err)
@@ -102,7 +102,7 @@ func (s *source) begin(ctx context.Context) error {
 		return err // messages may hold a nil pointer
 	}
 	s.messages, s.number = messages, 0
-	s.builder = otlp.NewBuilder(otlp.Options{PadIDs: s.o.PadIDs, Truncate: s.o.Truncate})
+	s.builder = otlp.NewBuilder(otlp.Options{PadIDs: s.o.PadIDs})
 	return nil
 }
 

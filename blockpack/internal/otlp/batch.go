@@ -131,7 +131,8 @@ func (b *Builder) internAll(to *columnBuilder, c *column.Column) ([]uint32, erro
 	b.unusedValues = b.unusedValues || c.Codes != nil
 	codes := make([]uint32, c.Values.Len())
 	for k := range codes {
-		v, err := b.fit(to, c.Values.Bytes(k))
+		v := c.Values.Bytes(k)
+		err := b.check(to, v)
 		if err != nil {
 			return nil, err
 		}

@@ -10,15 +10,13 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
-	"github.com/amudai/amudai-go/blockpack/internal/wire"
 	"github.com/amudai/amudai-go/internal/base/distinct"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
 // Options are those of a [Builder]. The zero value is the default.
 type Options struct {
-	PadIDs   bool // ids that are too short get zeros in front; by default they are errors
-	Truncate bool // values that are too long are cut and counted; by default they are errors
+	PadIDs bool // ids that are too short get zeros in front; by default they are errors
 
 	MaxColumns  int // of a block; by default the limit of the format, 10,000
 	MaxValueLen int // bytes of a string; by default the limit of the format, 10 MiB
@@ -30,7 +28,6 @@ type Stats struct {
 	Spans          int64
 	EmptyResources int64 // ResourceSpans without spans, which no column keeps
 	EmptyScopes    int64 // ScopeSpans without spans, likewise
-	Truncated      int64 // values that were cut
 	Padded         int64 // ids that were padded
 	UnknownFields  int64 // fields of messages around ResourceSpans that OTLP does not have, which no column keeps
 }
@@ -44,7 +41,6 @@ func (s Stats) Tell(say func(string)) {
 		{s.EmptyResources, "resources without spans are left out"},
 		{s.EmptyScopes, "scopes without spans are left out"},
 		{s.UnknownFields, "fields around resources that OTLP does not have are left out"},
-		{s.Truncated, "values are cut"},
 		{s.Padded, "ids are padded with zeros"},
 	} {
 		if w.n > 0 {
@@ -130,7 +126,7 @@ func NewBuilder(o Options) *Builder {
 	for _, f := range spans.Intrinsics {
 		scope, _, _ := scopeOf(f.Name)
 		b.fields = append(b.fields, &columnBuilder{definition: definition{
-			b: b, name: f.Name, typ: f.Type, always: spans.IsRequired(f.Name), extension: spans.IsExtension(f.Name), idLen: spans.LengthOfIDs(f.Name),
+			b: b, name: f.Name, typ: f.Type, always: spans.IsRequired(f.Name), idLen: spans.LengthOfIDs(f.Name),
 			// Those of resources and scopes have the same value in many rows.
 			interned: f.Type == column.String || f.Type == column.Bytes && scope != ofSpan || f.Name == spans.Attrs, single: scope == ofSpan,
 		}})
@@ -237,43 +233,12 @@ func (b *Builder) forgetKeys() {
 	}
 }
 
-// fit checks the length of a value, and cuts it if the options say so.
-func (b *Builder) fit(c *columnBuilder, v []byte) ([]byte, error) {
-	n := b.o.MaxValueLen
-	switch {
-	case len(v) <= n:
-		return v, nil
-	case !b.o.Truncate:
-		return nil, &ValueTooLongError{Column: c.name, Len: len(v), Limit: n}
+// check checks the length of a value.
+func (b *Builder) check(c *columnBuilder, v []byte) error {
+	if len(v) > b.o.MaxValueLen {
+		return &ValueTooLongError{Column: c.name, Len: len(v), Limit: b.o.MaxValueLen}
 	}
-	b.stats.Truncated++
-	if c.typ == column.Bytes && c.extension {
-		return cutFields(v, n), nil
-	}
-	return cutText(v, n), nil
-}
-
-// cutText cuts bytes, in front of a character of UTF-8 if that is near.
-func cutText(v []byte, n int) []byte {
-	for back := 0; back < 4 && back <= n; back++ {
-		if v[n-back]&0xc0 != 0x80 {
-			return v[:n-back]
-		}
-	}
-	return v[:n]
-}
-
-// cutFields cuts encoded fields. Only whole ones are left.
-func cutFields(v []byte, n int) []byte {
-	end := 0
-	for end < len(v) {
-		size := wire.FieldLen(v[end:])
-		if size < 0 || end+size > n {
-			break
-		}
-		end += size
-	}
-	return v[:end]
+	return nil
 }
 
 // nameTooLong is the error of an attribute whose column would have too long a name.

@@ -17,9 +17,8 @@ type definition struct {
 	interned bool // values are, until they are spread
 	single   bool // values are added to one row each, by addBytes
 
-	always    bool // each span has a value, which may be zero
-	extension bool // the specification has no such column
-	idLen     int  // bytes of ids; 0 if values are none
+	always bool // each span has a value, which may be zero
+	idLen  int  // bytes of ids; 0 if values are none
 }
 
 // columnBuilder collects the values of a column. Rows are added in ascending order.

@@ -202,9 +202,6 @@ func (b *Builder) attribute(scope int, prev *attribute, f *wire.Field, others *v
 		return prev, fault.In(err, "attribute", -1)
 	}
 	if len(prefixes[scope])+len(kv.Key) > b.o.MaxNameLen {
-		if !b.o.Truncate {
-			return prev, b.nameTooLong(scope, kv.Key)
-		}
 		others.data = append(others.data, f.Raw...) // with its whole key
 		return prev, nil
 	}
@@ -220,7 +217,7 @@ func (b *Builder) attribute(scope int, prev *attribute, f *wire.Field, others *v
 		return k, err
 	}
 	if c.textual() {
-		if kv.Data, err = b.fit(c, kv.Data); err != nil {
+		if err := b.check(c, kv.Data); err != nil {
 			return k, err
 		}
 		if scope == ofSpan {
@@ -263,16 +260,15 @@ func (b *Builder) add(scope, first, end int) (err error) {
 	return nil
 }
 
-// addContent adds an id, a string or encoded fields to rows. Those that are cut to nothing are left out.
+// addContent adds an id, a string or encoded fields to rows.
 func (b *Builder) addContent(c *columnBuilder, v []byte, first, end int) error {
 	if c.idLen > 0 {
 		return b.addID(c, v, c.idLen, first)
 	}
-	fit, err := b.fit(c, v)
-	if err != nil || len(fit) == 0 && len(v) > 0 {
+	if err := b.check(c, v); err != nil {
 		return err
 	}
-	return c.addBytes(fit, first, end)
+	return c.addBytes(v, first, end)
 }
 
 var zeros [spans.TraceIDLen]byte

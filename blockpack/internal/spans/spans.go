@@ -55,12 +55,6 @@ func Intrinsic(name string) (Field, bool) {
 	return Intrinsics[i], true
 }
 
-// IsExtension tells whether a name is that of an extension column: of a field of OTLP for which the specification has none.
-func IsExtension(name string) bool {
-	i, ok := rank[name]
-	return ok && i > rank[ScopeSchemaURL]
-}
-
 // Order sorts fields in the order of an Arrow schema: intrinsics, extensions, then the other columns by name, those of
 // one name by type.
 func Order(fields []Field) {

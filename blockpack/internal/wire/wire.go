@@ -99,9 +99,3 @@ func (r *Reader) Is(f *Field, typ protowire.Type) bool {
 
 // NewReader reads a message at an offset.
 func NewReader(b []byte, base int) Reader { return Reader{b: b, base: base} }
-
-// FieldLen is the number of bytes of the field at the start of b, or negative.
-func FieldLen(b []byte) int {
-	_, _, n := protowire.ConsumeField(b)
-	return n
-}
