@@ -392,6 +392,9 @@ func (b *builder) object(class, name string, depth int) (*field, string) {
 	var fs []arrow.Field
 	for _, members := range versions {
 		for _, e := range members {
+			if e.name == "This" { // a collection
+				return nil, "of type " + e.of
+			}
 			kid, reason := b.part(&e, f, depth)
 			if kid == nil {
 				return nil, fmt.Sprintf("%s.%s, %s", class, e.name, reason)
@@ -428,8 +431,6 @@ func (b *builder) part(e *element, in *field, depth int) (f *field, reason strin
 		sizes = append(sizes, int(n))
 	}
 	switch {
-	case e.name == "This": // a collection
-		return nil, "of type " + e.of
 	case e.kind == kindTObject || e.kind == kindBase && e.name == "TObject":
 		return &field{kind: tobject, hidden: true}, ""
 	case e.kind == kindBase:
