@@ -39,7 +39,7 @@ func newLiar(t testing.TB, file []byte) *liar {
 	store := storage.FromReaderAt("a", bytes.NewReader(file), int64(len(file)))
 	r, err := store.Open(t.Context(), "a")
 	require.NoError(t, err)
-	f, err := layout.Open(t.Context(), r, layout.Options{})
+	f, err := layout.Open(t.Context(), r, 0)
 	require.NoError(t, err)
 	l := &liar{file: file, header: f.Header, meta: f.Metadata}
 	for _, b := range l.meta.Blocks {

@@ -20,7 +20,7 @@ import (
 
 // File describes a file. A block that cannot be read is listed with the reason.
 func File(ctx context.Context, r storage.Reader, o provider.InspectOptions) (*provider.Outline, error) {
-	f, err := layout.Open(ctx, r, layout.Options{})
+	f, err := layout.Open(ctx, r, 0)
 	if err != nil {
 		return nil, err
 	}

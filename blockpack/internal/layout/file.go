@@ -20,7 +20,6 @@ type File struct {
 	Size     int64
 
 	r    storage.Reader
-	o    Options
 	tail chunk // the end of the file
 }
 
@@ -30,15 +29,16 @@ type chunk struct {
 	data   []byte
 }
 
-// Open reads the end of a file and, unless they are there, the header and the metadata, in one read if they follow each other.
+// Open reads the end of a file, of so many bytes or by 0 of [DefaultTail], and, unless they are there, the header and the metadata, in one read if they
+// follow each other.
 // The reader stays open for as long as the file is used.
-func Open(ctx context.Context, r storage.Reader, o Options) (*File, error) {
-	n := cmp.Or(o.Tail, DefaultTail)
+func Open(ctx context.Context, r storage.Reader, tailBytes int) (*File, error) {
+	n := cmp.Or(tailBytes, DefaultTail)
 	tail, size, err := r.ReadSuffix(ctx, max(n, 64))
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Size: size, r: r, o: o, tail: chunk{size - int64(len(tail)), tail}}
+	f := &File{Size: size, r: r, tail: chunk{size - int64(len(tail)), tail}}
 	if f.Footer, err = ParseFooter(tail, size); err == nil {
 		err = f.readHeader(ctx)
 	}
@@ -88,7 +88,7 @@ func (f *File) readMetadata(ctx context.Context, h Header, near chunk) (*Metadat
 	if err != nil {
 		return nil, err
 	}
-	all, err := parseVariants(b, h, f.dataEnd(h), f.o)
+	all, err := parseVariants(b, h, f.dataEnd(h))
 	if err != nil {
 		return nil, err
 	}

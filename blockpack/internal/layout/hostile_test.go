@@ -39,7 +39,7 @@ func readAll(t testing.TB, data []byte) (first error) {
 		}
 		return false
 	}
-	f, err := Open(ctx, reader(t, data), Options{TrustRanges: true})
+	f, err := Open(ctx, reader(t, data), 0)
 	if !keep(err) {
 		return first
 	}
@@ -284,7 +284,7 @@ func FuzzMetadata(f *testing.F) {
 	f.Add(data[m.Sections[0]:m.Sections[4]], uint8(11))
 	f.Add(data[m.Sections[0]:m.Sections[4]], uint8(10))
 	f.Fuzz(func(t *testing.T, data []byte, version uint8) {
-		all, err := parseVariants(data, Header{Version: version}, 1<<20, Options{TrustRanges: true})
+		all, err := parseVariants(data, Header{Version: version}, 1<<20)
 		if err == nil {
 			askMetadata(all[0], func(err error) bool { return err == nil })
 		}

@@ -45,14 +45,6 @@ const (
 	MaxIndexed = 65_535
 )
 
-// Options are how a file is parsed. The zero value is usual.
-type Options struct {
-	// Tail is the number of bytes at the end of a file that [Open] reads; 0 stands for [DefaultTail].
-	Tail int
-	// TrustRanges uses the range index of files of other writers, too, though it may lack values that are there.
-	TrustRanges bool
-}
-
 // TraceID is the id of a trace.
 type TraceID [16]byte
 

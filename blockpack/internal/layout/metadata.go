@@ -83,13 +83,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 const timeIndexMagic = 0xC011FEED
 
 // parseVariants gives all ways to read the metadata of a file with header h whose blocks end before dataEnd, the usual one first.
-func parseVariants(data []byte, h Header, dataEnd int64, o Options) (all []*Metadata, err error) {
+func parseVariants(data []byte, h Header, dataEnd int64) (all []*Metadata, err error) {
 	for _, v := range variants {
-		m, verr := parseVariant(data, h, dataEnd, v, o)
+		m, verr := parseVariant(data, h, dataEnd, v)
 		if verr != nil {
 			v.BucketsFlag = true
 			var ferr error
-			if m, ferr = parseVariant(data, h, dataEnd, v, o); ferr != nil {
+			if m, ferr = parseVariant(data, h, dataEnd, v); ferr != nil {
 				err = cmp.Or(err, verr)
 				continue
 			}
@@ -105,13 +105,13 @@ func parseVariants(data []byte, h Header, dataEnd int64, o Options) (all []*Meta
 	return all, nil
 }
 
-func parseVariant(data []byte, h Header, dataEnd int64, v Variant, o Options) (*Metadata, error) {
+func parseVariant(data []byte, h Header, dataEnd int64, v Variant) (*Metadata, error) {
 	c := &cursor{fields.Cursor{Data: data, Base: h.MetadataOffset}}
 	m := &Metadata{Variant: v}
 	m.Sections[0] = c.Offset()
 	m.Blocks = c.blockIndex(h.Version, v, dataEnd)
 	m.Sections[1] = c.Offset()
-	m.Ranges = ranges.Parse(&c.Cursor, len(m.Blocks), ranges.Options{Flags: v.BucketsFlag, Trust: o.TrustRanges})
+	m.Ranges = ranges.Parse(&c.Cursor, len(m.Blocks), v.BucketsFlag)
 	m.Sections[2] = c.Offset()
 	m.Columns = c.columnIndex(len(m.Blocks))
 	m.Sections[3] = c.Offset()

@@ -30,9 +30,9 @@ func reference(t testing.TB, name string) []byte {
 var references = []string{"ref_empty", "ref_kinds", "ref_probe"}
 
 // open opens a file in memory.
-func open(t testing.TB, data []byte, o Options) *File {
+func open(t testing.TB, data []byte, tail int) *File {
 	t.Helper()
-	f, err := Open(t.Context(), reader(t, data), o)
+	f, err := Open(t.Context(), reader(t, data), tail)
 	require.NoError(t, err)
 	return f
 }
@@ -51,7 +51,7 @@ func reader(t testing.TB, data []byte) storage.Reader {
 
 func metadata(t testing.TB, data []byte) *Metadata {
 	t.Helper()
-	return open(t, data, Options{}).Metadata
+	return open(t, data, 0).Metadata
 }
 
 // TestReferenceBytes parses the files of the reference and appends what was parsed: the bytes are the same.
@@ -59,7 +59,7 @@ func TestReferenceBytes(t *testing.T) {
 	for _, name := range references {
 		t.Run(name, func(t *testing.T) {
 			data := reference(t, name)
-			f := open(t, data, Options{})
+			f := open(t, data, 0)
 			h := f.Header
 			m := f.Metadata
 			require.Equal(t, Variant{}, m.Variant)
@@ -143,7 +143,7 @@ func TestHeaderAtZero(t *testing.T) {
 	data = append(data, make([]byte, 8)...)
 	data = append(data, TraceVersion, 0, 0, 0, 0)
 	data = AppendFooter(data, Footer{})
-	f := open(t, data, Options{})
+	f := open(t, data, 0)
 	m := f.Metadata
 	require.Empty(t, m.Blocks)
 	compact, err := f.Compact(t.Context())
@@ -156,7 +156,7 @@ func TestReferenceBlocks(t *testing.T) {
 	for _, name := range references {
 		t.Run(name, func(t *testing.T) {
 			data := reference(t, name)
-			f := open(t, data, Options{})
+			f := open(t, data, 0)
 			m := f.Metadata
 			for i := range m.Blocks {
 				b := &m.Blocks[i]
@@ -228,7 +228,7 @@ func checkTraceTable(t *testing.T, m *Metadata, block int, h *BlockHead, data []
 // TestReferenceTraces finds each trace by the trace index and by the compact index, and no other.
 func TestReferenceTraces(t *testing.T) {
 	for _, name := range references {
-		f := open(t, reference(t, name), Options{})
+		f := open(t, reference(t, name), 0)
 		m := f.Metadata
 		compact, err := f.Compact(t.Context())
 		require.NoError(t, err)
@@ -257,7 +257,7 @@ func TestReferenceRegions(t *testing.T) {
 	for _, name := range references {
 		t.Run(name, func(t *testing.T) {
 			data := reference(t, name)
-			f := open(t, data, Options{})
+			f := open(t, data, 0)
 			list, err := f.Regions(ctx, func(int) bool { return true })
 			require.NoError(t, err)
 			end := int64(0)
@@ -293,7 +293,6 @@ func checkParts(t *testing.T, name string, parts []fields.Part, size int) {
 func TestReferenceRanges(t *testing.T) {
 	m := metadata(t, reference(t, "ref_probe"))
 	require.Empty(t, m.Ranges.Mark())
-	require.False(t, m.Ranges.Trusted())
 	_, ok := m.Ranges.FileColumns()
 	require.False(t, ok)
 	for col := range m.Ranges.All() {
@@ -315,14 +314,6 @@ func TestReferenceRanges(t *testing.T) {
 	}
 	col := m.Ranges.Column("resource.service.name")
 	require.Equal(t, column.RangeString, col.Type)
-
-	trusting := open(t, reference(t, "ref_probe"), Options{TrustRanges: true}).Metadata
-	blocks, known := point(trusting, "resource.service.name", text("svc"))
-	require.True(t, known)
-	require.Equal(t, []uint32{0, 1, 2, 3}, blocks)
-	blocks, known = point(trusting, "resource.service.name", text("sv"))
-	require.True(t, known)
-	require.Empty(t, blocks)
 }
 
 // point looks up a value in the range index.
@@ -334,7 +325,7 @@ func point(m *Metadata, name string, v column.Value) ([]uint32, bool) {
 func TestReads(t *testing.T) {
 	data := reference(t, "ref_kinds")
 	r := &counting{Reader: reader(t, data)}
-	f, err := Open(t.Context(), r, Options{Tail: 4 << 10})
+	f, err := Open(t.Context(), r, 4<<10)
 	require.NoError(t, err)
 	require.Equal(t, 2, r.reads)
 	_, err = f.Compact(t.Context())
@@ -343,13 +334,13 @@ func TestReads(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Open(ctx, r, Options{})
+	_, err = Open(ctx, r, 0)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 // TestConcurrent asks a file and its indexes from several goroutines.
 func TestConcurrent(t *testing.T) {
-	f := open(t, small(t), Options{})
+	f := open(t, small(t), 0)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -447,7 +438,7 @@ func otherVersion(version uint16, size int, magic bool) []byte {
 // TestOtherVersions refuses files of other versions by their version.
 func TestOtherVersions(t *testing.T) {
 	for version, size := range map[uint16]int{2: 10, 4: 34, 5: 46, 6: 58, 7: 18, 8: 18} {
-		_, err := Open(t.Context(), reader(t, otherVersion(version, size, version >= 7)), Options{})
+		_, err := Open(t.Context(), reader(t, otherVersion(version, size, version >= 7)), 0)
 		var u *UnsupportedError
 		require.ErrorAs(t, err, &u)
 		require.Equal(t, UnsupportedError{Footer: int(version)}, *u)
@@ -456,14 +447,14 @@ func TestOtherVersions(t *testing.T) {
 	for _, version := range []uint8{12, 13, 14, 200} {
 		data := reference(t, "ref_empty")
 		data[13+4] = version
-		_, err := Open(t.Context(), reader(t, data), Options{})
+		_, err := Open(t.Context(), reader(t, data), 0)
 		var u *UnsupportedError
 		require.ErrorAs(t, err, &u)
 		require.Equal(t, UnsupportedError{Version: int(version), Footer: 3}, *u)
 		require.ErrorContains(t, err, fmt.Sprintf("version %d with footer 3", version))
 	}
 	for _, text := range []string{"", "x", strings.Repeat("x", 200)} {
-		_, err := Open(t.Context(), reader(t, []byte(text)), Options{})
+		_, err := Open(t.Context(), reader(t, []byte(text)), 0)
 		require.ErrorContains(t, err, "corrupt")
 		require.ErrorContains(t, err, "footer")
 	}

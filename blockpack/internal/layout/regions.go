@@ -200,7 +200,7 @@ func (f *File) Parts(r Region, data []byte, limit int) []fields.Part {
 	case RegionBlockIndex:
 		c.blockIndex(f.Header.Version, m.Variant, f.dataEnd(f.Header))
 	case RegionRanges:
-		ranges.Parse(&c.Cursor, len(m.Blocks), ranges.Options{Flags: m.Variant.BucketsFlag})
+		ranges.Parse(&c.Cursor, len(m.Blocks), m.Variant.BucketsFlag)
 	case RegionColumnIndex:
 		c.columnIndex(len(m.Blocks))
 	case RegionTraceIndex:

@@ -55,7 +55,7 @@ func oldBlockIndex(blocks []Block, version uint8, v Variant) []byte {
 // withFlags is a range index whose columns have a flag behind the type.
 func withFlags(t testing.TB, data []byte, blocks int) []byte {
 	c := fields.Cursor{Data: data}
-	x := ranges.Parse(&c, blocks, ranges.Options{})
+	x := ranges.Parse(&c, blocks, false)
 	require.NoError(t, c.Err)
 	out := bytes.Clone(data[:4])
 	pos := 4
@@ -113,7 +113,7 @@ func TestVariants(t *testing.T) {
 				section = append(section, p...)
 			}
 			file := rewrite(t, data, c.version, section)
-			f := open(t, file, Options{})
+			f := open(t, file, 0)
 			h := f.Header
 			require.Equal(t, c.version, h.Version)
 			got := f.Metadata
@@ -176,7 +176,7 @@ func TestAmbiguous(t *testing.T) {
 	meta = append(meta, TraceVersion, 0, 0, 0, 0)
 
 	h := Header{Version: Version11, MetadataOffset: 4 + HeaderSize, MetadataLength: int64(len(meta))}
-	all, err := parseVariants(meta, h, 4, Options{})
+	all, err := parseVariants(meta, h, 4)
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 	for _, magic := range []uint32{Magic, 0} { // neither, in a damaged file

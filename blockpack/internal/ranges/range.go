@@ -28,15 +28,14 @@ import (
 //	Bool                                                   ┃ u8 ┃
 //
 // Values may be missing in the indexes that other writers made, as their keys are not always lower bounds. So an
-// index is believed only if it has the mark of our writer, or the options say so.
+// index is believed only if it has the mark of our writer.
 type Index struct {
 	data    []byte // of all columns
 	base    int64
 	offsets []uint32 // of columns in data
 	blocks  int      // of the file
-	flags   bool     // Options.Flags
+	flags   bool     // of Parse
 	mark    string
-	trusted bool
 
 	mu    sync.Mutex
 	known map[string]*Column // by Column; nil values: names of no column, or of several
@@ -78,19 +77,14 @@ const (
 	maxOffset = math.MaxUint32
 )
 
-// Options are how an index is parsed.
-type Options struct {
-	Flags bool // columns have a byte behind their type, as in the diagram of the specification
-	Trust bool // the index is believed without a mark, too, though it may lack values that are there
-}
-
 const (
 	rangeColumnEntry = 2 + 1 + 8 + 8 + 4 + 4 + 4
 	rangeKeyEntry    = 1 + 4
 )
 
-// Parse reads an index of a file with some blocks. The error is that of the cursor.
-func Parse(c *fields.Cursor, blocks int, o Options) *Index {
+// Parse reads an index of a file with some blocks. With flags, columns have a byte behind their type, as in the diagram of the specification. The error
+// is that of the cursor.
+func Parse(c *fields.Cursor, blocks int, flags bool) *Index {
 	if c.Err != nil {
 		return nil
 	}
@@ -99,18 +93,17 @@ func Parse(c *fields.Cursor, blocks int, o Options) *Index {
 	if c.Err == nil && int64(c.Left()) > maxOffset {
 		c.Fail("", fault.Limitf("the index has %d bytes, more than the %d that its offsets can reach", c.Left(), int64(maxOffset)))
 	}
-	x := &Index{base: c.Offset(), offsets: make([]uint32, n), blocks: blocks, flags: o.Flags, known: map[string]*Column{}}
+	x := &Index{base: c.Offset(), offsets: make([]uint32, n), blocks: blocks, flags: flags, known: map[string]*Column{}}
 	start := c.Pos
 	c.Each("column", n, func(i int) {
 		x.offsets[i] = uint32(c.Pos - start)
-		readColumn(c, blocks, o.Flags)
+		readColumn(c, blocks, flags)
 	})
 	if c.Err != nil {
 		return nil
 	}
 	x.data = c.Data[start:c.Pos:c.Pos]
 	x.mark = x.text(MarkColumn)
-	x.trusted = x.mark != "" || o.Trust
 	return x
 }
 
@@ -234,9 +227,6 @@ func (x *Index) text(name string) (text string) {
 	}
 	return text
 }
-
-// Trusted reports whether the index is used. Otherwise lookups know nothing.
-func (x *Index) Trusted() bool { return x.trusted }
 
 // maxKnown is the number of names that a range index keeps.
 const maxKnown = 1 << 14

@@ -54,14 +54,14 @@ func build(t require.TestingT, o BuildOptions, columns map[string]rangeBlocks, b
 	}
 	data, err := b.Finish(nil, 0, "test/1", []column.Field{{Name: "a", Type: column.Int64, Flags: column.Always}}, nil, "")
 	require.NoError(t, err)
-	x, err := parseRanges(data, blocks, Options{})
+	x, err := parseRanges(data, blocks)
 	require.NoError(t, err)
 	return x, data
 }
 
-func parseRanges(data []byte, blocks int, o Options) (*Index, error) {
+func parseRanges(data []byte, blocks int) (*Index, error) {
 	c := &fields.Cursor{Data: data}
-	x := Parse(c, blocks, o)
+	x := Parse(c, blocks, false)
 	if c.Err == nil && c.Left() > 0 {
 		return nil, fmt.Errorf("%d bytes left", c.Left())
 	}
@@ -253,7 +253,7 @@ func TestRangeTypes(t *testing.T) {
 	})
 	data, err := b.Finish(nil, 0, "", nil, nil, "")
 	require.NoError(t, err)
-	x, err := parseRanges(data, 1, Options{})
+	x, err := parseRanges(data, 1)
 	require.NoError(t, err)
 	var names []string
 	for col := range x.All() {
@@ -263,7 +263,7 @@ func TestRangeTypes(t *testing.T) {
 		require.Equal(t, int64(4), col.Max)
 	}
 	require.Equal(t, []string{"mixed"}, names)
-	require.False(t, x.Trusted())
+	require.Empty(t, x.Mark())
 }
 
 // TestRangeBudget keeps an index of many values small.
@@ -281,7 +281,7 @@ func TestRangeBudget(t *testing.T) {
 	data, err := b.Finish(nil, 1<<40, "test/1", nil, nil, "")
 	require.NoError(t, err)
 	require.Less(t, len(data), 21_000)
-	x, err := parseRanges(data, 200, Options{})
+	x, err := parseRanges(data, 200)
 	require.NoError(t, err)
 	blocks, known := point(x, "services", text("service-2"))
 	require.True(t, known)
@@ -305,7 +305,6 @@ func foreignColumn(name string, t column.Type, keys ...[]byte) []byte {
 // TestForeignRanges reads keys of base types and of other sizes, in any order, and believes none that is not right.
 func TestForeignRanges(t *testing.T) {
 	u64 := func(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
-	trust := Options{Trust: true}
 	for name, c := range map[string]struct {
 		t     column.Type
 		keys  [][]byte
@@ -324,8 +323,9 @@ func TestForeignRanges(t *testing.T) {
 		"blocks":         {column.Int64, [][]byte{u64(1), u64(2), u64(3)}, column.Value{Type: column.Int64, Bits: 1}, nil, false},
 	} {
 		data := foreignColumn("a", c.t, c.keys...)
-		x, err := parseRanges(data, 2, trust)
+		x, err := parseRanges(data, 2)
 		require.NoError(t, err, name)
+		x.mark = "test/1"
 		blocks, known := point(x, "a", c.find)
 		require.Equal(t, c.known, known, name)
 		require.Equal(t, c.want, blocks, name)
@@ -333,7 +333,7 @@ func TestForeignRanges(t *testing.T) {
 			_, err := x.Column("a").Entries()
 			require.Error(t, err, name)
 		}
-		x, err = parseRanges(data, 2, Options{})
+		x, err = parseRanges(data, 2)
 		require.NoError(t, err, name)
 		_, known = point(x, "a", c.find)
 		require.False(t, known, name)
@@ -341,8 +341,9 @@ func TestForeignRanges(t *testing.T) {
 	twice := foreignColumn("a", column.Int64, u64(1))
 	twice = append(twice, twice[4:]...)
 	twice[0] = 2
-	x, err := parseRanges(twice, 2, trust)
+	x, err := parseRanges(twice, 2)
 	require.NoError(t, err)
+	x.mark = "test/1"
 	_, known := point(x, "a", column.Value{Type: column.Int64, Bits: 1})
 	require.False(t, known, "two columns of a name")
 }

@@ -105,7 +105,7 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
 		o.SuffixBytes = remoteTail
 	}
 	var err error
-	t.file, err = layout.Open(ctx, t.reader, layout.Options{Tail: o.SuffixBytes})
+	t.file, err = layout.Open(ctx, t.reader, o.SuffixBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func TestOptions(t *testing.T) {
 // Each byte of the summaries of traces, and of their trees, is looked at: a change that changes what they say is a problem.
 func TestSummaries(t *testing.T) {
 	file := written(t)
-	f, err := layout.Open(t.Context(), mustOpen(t, file), layout.Options{})
+	f, err := layout.Open(t.Context(), mustOpen(t, file), 0)
 	require.NoError(t, err)
 	m := f.Metadata
 	for kind, parse := range map[ranges.SectionName]func([]byte, int64) (any, error){

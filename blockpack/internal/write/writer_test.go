@@ -58,7 +58,7 @@ func write(t require.TestingT, list []otlp.Block, o Options) []byte {
 
 // checkFile compares a file with the blocks that it is made of, as its structures show them.
 func checkFile(t require.TestingT, data []byte, list []otlp.Block, o Options) {
-	f, err := layout.Open(ctx, storage.FromBytes("x", data), layout.Options{})
+	f, err := layout.Open(ctx, storage.FromBytes("x", data), 0)
 	require.NoError(t, err)
 	m := f.Metadata
 	require.Len(t, m.Blocks, len(list))
