@@ -28,6 +28,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -313,9 +314,13 @@ func (k Key) same(record []byte) error {
 	return err
 }
 
+// decoders keep what unpacking takes: there may be a record for each thousand values.
+var decoders = sync.Pool{New: func() any { return new(compress.Decoder) }}
+
 // unpack gives the payload in a record: packed if it is shorter than the object.
 func (k Key) unpack(record []byte) ([]byte, error) {
-	var d compress.Decoder
+	d := decoders.Get().(*compress.Decoder)
+	defer decoders.Put(d)
 	return d.DecodeGrow(record[k.HeaderSize:k.Size], uint64(k.ObjectSize))
 }
 
