@@ -31,16 +31,14 @@ func (w *Writer) Window(ctx context.Context, b otlp.Block, blockRows int) error 
 	r := &window{blocks: make([]encoded, n), done: make(chan struct{})}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx)) // it goes on when the call has ended
 	r.stop, w.running = stop, r
-	encode := func() {
+	go func() {
 		defer close(r.done)
 		defer fault.RecoverInternal(&r.err)
 		r.err = w.encode(work, b, blockRows, r.blocks)
-	}
+	}()
 	if w.o.Parallelism > 1 {
-		go encode()
 		return nil
 	}
-	encode()
 	return w.Flush(ctx)
 }
 
