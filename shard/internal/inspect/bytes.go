@@ -13,7 +13,6 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
-	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
@@ -124,12 +123,12 @@ func message(ctx context.Context, m shardfile.MessageRef) (d provider.Dump, err 
 
 // stripeBytes adds the buffers of a stripe, and the blocks in them.
 func (in *inspector) stripeBytes(ctx context.Context, st *shardfile.Stripe) error {
-	return in.wantedNodes(func(path string, n schema.Node) error {
+	for _, n := range in.nodes {
 		d, err := st.Descriptor(ctx, n.ID())
 		if err != nil {
 			return err
 		}
-		c := column{node: n, stripe: st, stored: d}
+		c := column{node: n.Node, stripe: st, stored: d}
 		for e, b := range stripe.Buffers(c.stored) {
 			if stripe.IsMember(b) {
 				continue // its bytes are those of the group
@@ -138,10 +137,10 @@ func (in *inspector) stripeBytes(ctx context.Context, st *shardfile.Stripe) erro
 			if err != nil {
 				return err
 			}
-			rg, name := b.GetBuffer().GetRange(), fmt.Sprintf("stripe %d/column %s/%s", st.Index(), path, b.GetKind())
+			rg, name := b.GetBuffer().GetRange(), fmt.Sprintf("stripe %d/column %s/%s", st.Index(), n.path, b.GetKind())
 			start, end := int64(rg.GetStart()), int64(rg.GetEnd())
 			if stripe.IsGroup(e, b) {
-				in.region(r, start, end, fmt.Sprintf("stripe %d/column %s/packed group", st.Index(), path), nil)
+				in.region(r, start, end, fmt.Sprintf("stripe %d/column %s/packed group", st.Index(), n.path), nil)
 			} else if !stripe.HasBlocks(b) {
 				in.region(r, start, end, name, nil)
 			} else if err := in.blocks(ctx, &c, e, b, r, name); err != nil {
@@ -151,8 +150,11 @@ func (in *inspector) stripeBytes(ctx context.Context, st *shardfile.Stripe) erro
 				})
 			}
 		}
-		return ctx.Err()
-	})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // blocks adds the blocks of a buffer, and their map.

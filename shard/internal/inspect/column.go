@@ -27,6 +27,14 @@ type column struct {
 	files     []share // of them, by name; nil for a shard in one file
 }
 
+// aheadColumn is the column of a selected node in a selected stripe, whose bytes are read ahead.
+func (in *inspector) aheadColumn(ctx context.Context, ahead *shardfile.Ahead, stripe, i int) (c column, err error) {
+	if _, err := ahead.Next(ctx, stripe, i); err != nil {
+		return c, err
+	}
+	return in.column(ctx, in.stripes()[stripe], in.nodes[i].Node, in.nodes[i].path)
+}
+
 func (in *inspector) column(ctx context.Context, st *shardfile.Stripe, n schema.Node, path string) (c column, err error) {
 	c = column{node: n, path: path, stripe: st, positions: uint64(st.Rows())}
 	if c.label, err = extendedType(n); err != nil {

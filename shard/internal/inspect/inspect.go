@@ -9,14 +9,18 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -48,6 +52,7 @@ type inspector struct {
 	file             *shardfile.File
 	o                provider.InspectOptions
 	schema           *schema.Schema
+	nodes            []node            // that are selected
 	total            int64             // bytes of all files
 	names            map[string]string // of the files by their URLs, if there are several
 }
@@ -72,7 +77,7 @@ func newInspector(ctx context.Context, f *shardfile.File, o provider.InspectOpti
 	return in, nil
 }
 
-// findColumns replaces the paths of columns by those of their nodes. Paths may omit the items of lists.
+// findColumns finds the nodes of the schema that are selected, and those below them. Paths may omit the items of lists.
 func (in *inspector) findColumns() error {
 	ids := map[uint32]bool{}
 	for _, c := range in.o.Columns {
@@ -82,23 +87,34 @@ func (in *inspector) findColumns() error {
 		}
 		ids[n.ID()] = true
 	}
-	in.o.Columns = nil
+	var columns []string
 	return in.schema.Walk(func(path string, n schema.Node) error {
 		if ids[n.ID()] {
-			in.o.Columns = append(in.o.Columns, path)
+			columns = append(columns, path)
+		}
+		within := func(c string) bool { return path == c || strings.HasPrefix(path, c+".") }
+		if len(ids) == 0 || slices.ContainsFunc(columns, within) {
+			in.nodes = append(in.nodes, node{n, path})
 		}
 		return nil
 	})
 }
 
-// wantedNodes visits the nodes of the schema that are selected, and those below them.
-func (in *inspector) wantedNodes(visit func(path string, n schema.Node) error) error {
-	return in.schema.Walk(func(path string, n schema.Node) error {
-		within := func(c string) bool { return path == c || strings.HasPrefix(path, c+".") }
-		if len(in.o.Columns) > 0 && !slices.ContainsFunc(in.o.Columns, within) {
-			return nil
-		}
-		return visit(path, n)
+// node is a node of the schema with its path.
+type node struct {
+	schema.Node
+	path string
+}
+
+// readAhead plans the reads of parts of the selected columns.
+func (in *inspector) readAhead(ctx context.Context, parts blocks.Parts) (*shardfile.Ahead, error) {
+	ids := make([]uint32, len(in.nodes))
+	for i := range ids {
+		ids[i] = in.nodes[i].ID()
+	}
+	return in.file.Ahead(ctx, in.stripes(), ids, len(ids), func(ctx context.Context, dst []storage.ByteRange, st *shardfile.Stripe, i int) ([]storage.ByteRange, error) {
+		n := in.nodes[i]
+		return blocks.RangesToOpen(ctx, dst, st, arrowmap.Column{ID: n.ID(), Parent: n.ParentID()}, parts, math.MaxInt64)
 	})
 }
 
@@ -240,33 +256,38 @@ func (in *inspector) properties(ctx context.Context) error {
 // lists are those of the stored schema, of stripes and their columns, then of their buffers and blocks as options say.
 func (in *inspector) lists(ctx context.Context) error {
 	fields := in.AddList("fields", "id", "column", "stored type", "extended type")
-	err := in.wantedNodes(func(path string, n schema.Node) error {
-		label, err := extendedType(n)
-		fields(n.ID(), strings.Repeat("  ", len(schema.SplitPath(path))-1)+displayName(n), storedType(n), label)
-		return err
-	})
-	if err != nil {
-		return err
+	for _, n := range in.nodes {
+		label, err := extendedType(n.Node)
+		if err != nil {
+			return err
+		}
+		fields(n.ID(), strings.Repeat("  ", len(schema.SplitPath(n.path))-1)+displayName(n.Node), storedType(n.Node), label)
 	}
 	stripes := in.AddList("stripes", "stripe", "first row", "rows", "deleted", "bytes", "raw bytes", "files")
 	columns := in.AddList("columns", append([]string{"stripe", "column"}, columnFacts...)...)
-	buffers, encodings, blocks := func(...any) {}, func(...any) {}, func(...any) {}
+	buffers, encodings, list, parts := func(...any) {}, func(...any) {}, func(...any) {}, blocks.ToOpen
 	if in.o.Detail > 1 {
+		parts = blocks.Whole
 		buffers = in.AddList("buffers", append([]string{"stripe", "column", "buffer"}, bufferFacts...)...)
 		encodings = in.AddList("encodings", "stripe", "column", "buffer", "encoding", "blocks", "values", "bytes", "bits per value")
 	}
 	if in.o.Detail > 2 {
-		blocks = in.AddList("blocks", append([]string{"stripe", "column", "buffer", "block"}, blockFacts...)...)
+		list = in.AddList("blocks", append([]string{"stripe", "column", "buffer", "block"}, blockFacts...)...)
 	}
 	var properties func(...any)
 	described := map[string]bool{}
-	for _, st := range in.stripes() {
+	ahead, err := in.readAhead(ctx, parts)
+	if err != nil {
+		return err
+	}
+	for i, st := range in.stripes() {
 		bytes, files := int64(0), []share(nil)
-		err := in.wantedNodes(func(path string, n schema.Node) error {
-			c, err := in.column(ctx, st, n, path)
+		for k, n := range in.nodes {
+			c, err := in.aheadColumn(ctx, ahead, i, k)
 			if err != nil {
 				return err
 			}
+			path := n.path
 			columns(append([]any{st.Index(), path}, c.cells(in.total)...)...)
 			for _, p := range shardfile.PropertiesFromProto(c.stored.GetField().GetCustomProperties()) {
 				if described[path] {
@@ -288,13 +309,9 @@ func (in *inspector) lists(ctx context.Context) error {
 					encodings(st.Index(), path, b.kind, e.encoding, e.blocks, e.values, e.bytes, bitsPerValue(e.bytes, uint64(e.values)))
 				}
 				for _, k := range b.list {
-					blocks(append([]any{st.Index(), path, b.kind, k.index}, k.cells()...)...)
+					list(append([]any{st.Index(), path, b.kind, k.index}, k.cells()...)...)
 				}
 			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
 		sortShares(files)
 		stripes(st.Index(), st.Position(), st.Rows(), deletedOf(st), bytes, st.Directory().GetRawDataSize(), filesCell(files))

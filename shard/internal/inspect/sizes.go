@@ -8,15 +8,14 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
-	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
 // summary is a schema node in several stripes.
 type summary struct {
-	node      schema.Node
-	path      string
+	node
 	field     *shardpb.FieldDescriptor // of the shard; may be nil
 	values    distinctSet
 	bytes     int64
@@ -27,25 +26,27 @@ type summary struct {
 // sizes lists the columns of the selected stripes: the statistics of the shard, stored sizes and encodings.
 func (in *inspector) sizes(ctx context.Context) error {
 	in.Lists = nil
-	var list []*summary
-	columns := int64(0)
-	err := in.wantedNodes(func(path string, n schema.Node) (err error) {
-		s := &summary{node: n, path: path}
-		if s.field, err = in.file.FieldDescriptor(ctx, n.ID()); err != nil {
+	list, columns := make([]*summary, len(in.nodes)), int64(0)
+	for i, n := range in.nodes {
+		f, err := in.file.FieldDescriptor(ctx, n.ID())
+		if err != nil {
 			return err
 		}
-		for _, st := range in.stripes() {
-			c, err := in.column(ctx, st, n, path)
+		list[i] = &summary{node: n, field: f}
+	}
+	ahead, err := in.readAhead(ctx, blocks.Whole)
+	if err != nil {
+		return err
+	}
+	for i := range in.stripes() {
+		for k, s := range list {
+			c, err := in.aheadColumn(ctx, ahead, i, k)
 			if err != nil {
 				return err
 			}
 			s.add(&c)
+			columns += c.bytes
 		}
-		list, columns = append(list, s), columns+s.bytes
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	in.AddFact("rows", in.file.Rows())
 	if n := in.file.Directory().GetDeletedRecordCount(); n > 0 {
@@ -121,18 +122,18 @@ func (s *summary) cells(total int64, deleted bool) []any {
 	if !s.varies && f.GetPositionCount() > 0 {
 		encodings = []provider.Fact{{Name: "constant", Value: s.bytes}}
 	}
-	row := append([]any{s.path, s.arrowType()}, valueCells(s.node, f, nulls, d, deleted)...)
+	row := append([]any{s.path, s.arrowType()}, valueCells(s.Node, f, nulls, d, deleted)...)
 	return append(row, s.bytes, provider.ShareOf(s.bytes, total), bitsPerValue(s.bytes, f.GetPositionCount()), encodings)
 }
 
 // arrowType is the Arrow type of the node without its children, or the stored type if there is no Arrow type.
 func (s *summary) arrowType() string {
-	col, err := arrowmap.ColumnOf(s.node, arrowmap.ReadOptions{})
+	col, err := arrowmap.ColumnOf(s.Node, arrowmap.ReadOptions{})
 	if err != nil {
-		return storedType(s.node)
+		return storedType(s.Node)
 	}
 	name := text.Type(col.Arrow.Type)
-	if s.node.NumChildren() > 0 {
+	if s.NumChildren() > 0 {
 		name, _, _ = strings.Cut(name, "<")
 	}
 	return name

@@ -55,6 +55,12 @@ func (a *artifact) ReadAt(ctx context.Context, p []byte, off int64) error {
 		copy(p, b)
 		return nil
 	}
+	if ahead := a.reads.ahead.Load(); ahead != nil {
+		if b := ahead.Bytes(a, off, int64(len(p))); b != nil {
+			copy(p, b)
+			return nil
+		}
+	}
 	return a.fetch(ctx, p, off)
 }
 
@@ -66,8 +72,11 @@ func (a *artifact) fetch(ctx context.Context, p []byte, off int64) error {
 	return fault.Of(a.r.ReadAt(ctx, p, a.base+off), a.Name())
 }
 
-// reads counts the reads of a shard.
-type reads struct{ requests, bytes, took atomic.Int64 }
+// reads counts the reads of a shard, and has what was read ahead.
+type reads struct {
+	requests, bytes, took atomic.Int64
+	ahead                 atomic.Pointer[storage.Prefetched]
+}
 
 // Reads are requests to storage.
 type Reads struct {

@@ -165,6 +165,10 @@ func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, first int,
 	if err := checkSize(f, len(all.ids)); err != nil {
 		return nil, err
 	}
+	ahead, err := all.ahead(ctx)
+	if err != nil {
+		return nil, err
+	}
 	spent := newBudget(f)
 	for i := range f.NumStripes() {
 		v, err := newVerifier(Options{Open: o.Open, MaxBlockBytes: o.MaxBlockBytes, MaxDictionaryBytes: o.MaxDictionaryBytes, VerifyOptions: provider.VerifyOptions{Parallelism: o.Parallelism}})
@@ -173,7 +177,7 @@ func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, first int,
 		}
 		v.file, v.budget = f, spent
 		v.setSchema(s)
-		rep, err := v.Report(v.stripe(ctx, f.Stripe(i)))
+		rep, err := v.Report(v.stripe(ctx, ahead, f.Stripe(i)))
 		if err != nil {
 			return nil, err
 		}

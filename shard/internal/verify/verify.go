@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -35,7 +36,9 @@ import (
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
+	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
 	"github.com/amudai/amudai-go/shard/internal/verify/internal/flips"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/provider"
 )
 
@@ -222,8 +225,12 @@ func (v *verifier) setSchema(s *schema.Schema) {
 // stripes checks all stripes, several columns at a time.
 func (v *verifier) stripes(ctx context.Context) error {
 	merged := &merger{v: v, fields: map[uint32]*shardpb.FieldDescriptor{}}
+	ahead, err := v.ahead(ctx)
+	if err != nil {
+		return err
+	}
 	for i := range v.file.NumStripes() {
-		if err := v.stripe(ctx, v.file.Stripe(i)); err != nil {
+		if err := v.stripe(ctx, ahead, v.file.Stripe(i)); err != nil {
 			return err
 		}
 		if err := merged.add(ctx, v.file.Stripe(i)); err != nil {
@@ -233,18 +240,44 @@ func (v *verifier) stripes(ctx context.Context) error {
 	return merged.compare(ctx)
 }
 
+// ahead reads ahead of the checks of all stripes.
+func (v *verifier) ahead(ctx context.Context) (*shardfile.Ahead, error) {
+	all := make([]*shardfile.Stripe, v.file.NumStripes())
+	for i := range all {
+		all[i] = v.file.Stripe(i)
+	}
+	return v.file.Ahead(ctx, all, v.ids, v.schema.NumFields(), v.ranges)
+}
+
+func (v *verifier) ranges(ctx context.Context, dst []storage.ByteRange, s *shardfile.Stripe, i int) ([]storage.ByteRange, error) {
+	n, err := v.schema.Field(i)
+	if err != nil || v.Options.MetadataOnly {
+		return dst, err
+	}
+	col, err := arrowmap.ColumnOf(n, storedTypes)
+	if err != nil {
+		return dst, nil // which the check of the column finds
+	}
+	return blocks.RangesToOpen(ctx, dst, s, col, blocks.All, math.MaxInt64)
+}
+
 // stripe checks the columns of a stripe.
-func (v *verifier) stripe(ctx context.Context, s *shardfile.Stripe) error {
+func (v *verifier) stripe(ctx context.Context, ahead *shardfile.Ahead, s *shardfile.Stripe) (err error) {
 	fields := v.schema.NumFields()
 	v.budget.nextStripe()
-	err := parallel.Each(ctx, fields, v.Options.Parallelism, func(ctx context.Context, i int) (err error) {
-		defer fault.Recover(&err)
-		if err := v.column(ctx, s, i); err != nil {
-			return err
+	for from, end := 0, 0; from < fields && err == nil; from = end {
+		if end, err = ahead.Next(ctx, s.Index(), from); err != nil {
+			break
 		}
-		v.Done(v.file.NumStripes() * fields)
-		return nil
-	})
+		err = parallel.Each(ctx, end-from, v.Options.Parallelism, func(ctx context.Context, i int) (err error) {
+			defer fault.Recover(&err)
+			if err := v.column(ctx, s, from+i); err != nil {
+				return err
+			}
+			v.Done(v.file.NumStripes() * fields)
+			return nil
+		})
+	}
 	if err == nil && !v.Options.MetadataOnly {
 		_, err = v.table.Stripe(s.Index()).Visible(ctx)
 		err = v.found(fault.InStripe(err, s.Index()))

@@ -69,6 +69,7 @@ const (
 	ToOpen   Parts = iota // block maps and dictionaries
 	ToFilter              // these, and range indexes
 	Whole                 // all but range indexes
+	All
 )
 
 // RangesToOpen appends the byte ranges of at most limit bytes that opening and the first
@@ -90,11 +91,11 @@ func RangesToOpen(ctx context.Context, dst []storage.ByteRange, src stripe.Sourc
 		switch b.GetKind() {
 		case shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_OPAQUE_DICTIONARY:
 		case shardpb.BufferKind_RANGE_INDEX:
-			if parts != ToFilter {
+			if parts != ToFilter && parts != All {
 				continue
 			}
 		default:
-			if parts != Whole {
+			if parts < Whole {
 				r = b.GetBlockMap().GetRange()
 			}
 		}

@@ -123,6 +123,9 @@ func (r *Reader) AppendRanges(dst []storage.ByteRange, rows rowset.Set) []storag
 	if !known {
 		return append(dst, storage.ByteRange{Reader: c.Source.Reader, Offset: c.From, Size: c.End - c.From})
 	}
+	if len(pages) > 0 && pages[0].At > c.From && !r.hasDictionary(pages[0].At) { // footers do not always say that there is one
+		dst = append(dst, storage.ByteRange{Reader: c.Source.Reader, Offset: c.From, Size: min(max(pages[0].At-c.From, commonPageHeader), c.End-c.From)})
+	}
 	last := -1
 	for rg := range rows.Ranges() {
 		for i := max(pageOf(pages, rg.From), last+1, 0); i < len(pages) && pages[i].First < rg.To; i++ {
@@ -133,6 +136,14 @@ func (r *Reader) AppendRanges(dst []storage.ByteRange, rows rowset.Set) []storag
 		}
 	}
 	return dst
+}
+
+// hasDictionary reports whether the dictionary, which ends before an offset, was read.
+func (r *Reader) hasDictionary(end int64) bool {
+	c := r.chunk
+	r.held.mu.Lock()
+	defer r.held.mu.Unlock()
+	return r.held.read || r.o.Ahead.Bytes(c.Source.Reader, c.From, end-c.From) != nil || c.Source.dictionaries.Has(chunkKey{c.Group, c.Leaf})
 }
 
 // known are the pages, as far as they are found.

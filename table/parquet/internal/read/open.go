@@ -8,6 +8,7 @@
 package read
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -121,8 +122,8 @@ func (f *File) footer(ctx context.Context) ([]byte, error) {
 	}
 	f.size, f.source = size, chunk.NewSource(f.reader, size)
 	f.at = &readerAt{reader: f.reader}
-	var head [4]byte
-	if size >= 12 {
+	head := [4]byte([]byte(magic))
+	if size >= 12 && (f.reader.Capabilities().Latency != storage.LatencyHigh || !bytes.HasSuffix(tail, head[:])) { // over a network, the same bytes at the end suffice
 		if err := f.reader.ReadAt(ctx, head[:], 0); err != nil {
 			return nil, err
 		}
@@ -140,6 +141,9 @@ func (f *File) footer(ctx context.Context) ([]byte, error) {
 	return storage.ReadRange(ctx, f.reader, size-8-n, n)
 }
 
+// magic begins and ends a file.
+const magic = "PAR1"
+
 // checkMagic checks both ends of the file, for a clear error.
 func checkMagic(head [4]byte, tail []byte, size int64) error {
 	switch {
@@ -147,9 +151,9 @@ func checkMagic(head [4]byte, tail []byte, size int64) error {
 		return fmt.Errorf("not a Parquet file: %d bytes are too few", size)
 	case string(tail[len(tail)-4:]) == "PARE":
 		return errors.New("the file is encrypted, which is not supported")
-	case string(head[:]) != "PAR1":
+	case string(head[:]) != magic:
 		return fmt.Errorf("not a Parquet file: it starts with %q", head[:])
-	case string(tail[len(tail)-4:]) != "PAR1":
+	case string(tail[len(tail)-4:]) != magic:
 		return errors.New("the Parquet file has no footer: it is cut off or unfinished")
 	}
 	return nil
