@@ -17,7 +17,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -59,7 +58,7 @@ func New(o Options) provider.Format {
 	})
 }
 
-// memoryLimit bounds the batches that are decoded ahead, in bytes.
+// memoryLimit bounds the batches of a local file that are decoded ahead, in bytes.
 const memoryLimit = 8 << 20
 
 // openTable opens a file as a table of the engine.
@@ -72,15 +71,21 @@ func (o Options) openTable(ctx context.Context, in provider.Input, from provider
 	if err != nil {
 		return nil, err
 	}
-	so := scan.Options{Parallelism: o.Parallelism, MemoryLimit: memoryLimit}
+	so := scan.Options{Parallelism: o.Parallelism}
+	if f.reader.Capabilities().Latency != storage.LatencyHigh {
+		so.MemoryLimit = memoryLimit
+	}
 	return &tablefile.File{Table: f.Table(ro.Dictionaries), Scan: so, Place: f.Place, Close: end}, nil
 }
 
 // opened is a file, and its bytes.
 type opened struct {
 	*read.File
-	io.Closer
+	reader storage.Reader
 }
+
+// Close implements [io.Closer].
+func (o opened) Close() error { return o.reader.Close() }
 
 // open opens the file of an input that stays open once. Only types of INT96 depend on the columns that are read.
 func open(ctx context.Context, in provider.Input, from provider.Stored, columns []string) (f opened, end func() error, err error) {

@@ -37,6 +37,8 @@ type Server[M any] struct {
 	// Fault, if not nil, is called with the number of each request, from 1 on, and may answer itself: then it returns true.
 	// Requests are handled one after another.
 	Fault func(n int, w http.ResponseWriter, r *http.Request) bool
+	// Door, if not nil, is called with each request as it comes, and may hold it back beside others.
+	Door func(r *http.Request)
 	// Flips has a bit of each body of more than 4,000 bytes change on its way.
 	Flips bool
 	// Lost, if not nil, lets the answer to a request be lost after the server has done it.
@@ -58,6 +60,9 @@ func (s *Server[M]) Start(t testing.TB, parse func(*Request), handle func(http.R
 	s.Objects, s.object = map[string]Object[M]{}, object
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
+		if s.Door != nil {
+			s.Door(r)
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if err != nil {
