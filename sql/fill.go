@@ -117,8 +117,15 @@ func (p *part) coded(vec mapping.Vector, i int, arr *array.Dictionary) error {
 	sel := mapping.CreateSelectionVector(mapping.IdxT(arr.Len()))
 	defer mapping.DestroySelectionVector(&sel)
 	to := unsafe.Slice((*uint32)(unsafe.Pointer(mapping.SelectionVectorGetDataPtr(sel))), arr.Len())
-	for k, entry := range arrowutil.Entries(arr) {
-		if to[k] = uint32(entry); entry < 0 {
+	if indices := arr.Indices(); indices.DataType().ID() == arrow.INT32 {
+		copy(to, arrowutil.Values[uint32](indices))
+	} else {
+		for k, entry := range arrowutil.Entries(arr) {
+			to[k] = uint32(entry)
+		}
+	}
+	for k := 0; k < len(to) && arr.NullN() > 0; k++ {
+		if arr.IsNull(k) {
 			to[k] = uint32(texts.Len())
 		}
 	}
