@@ -20,15 +20,15 @@ type Ahead struct {
 	f       *File
 	stripes []*Stripe
 	columns int
-	ranges  AheadRanges
+	ranges  aheadRanges
 	end     int // of the columns whose bytes are there, counted through all stripes
 }
 
-// AheadRanges appends the ranges of bytes of a column in a stripe, as far as they are sound.
-type AheadRanges func(ctx context.Context, dst []storage.ByteRange, s *Stripe, column int) ([]storage.ByteRange, error)
+type aheadRanges = func(ctx context.Context, dst []storage.ByteRange, s *Stripe, column int) ([]storage.ByteRange, error)
 
-// Ahead reads the descriptors of nodes of the stripes, and begins before their first column. There may be one of a file at a time.
-func (f *File) Ahead(ctx context.Context, stripes []*Stripe, ids []uint32, columns int, ranges AheadRanges) (*Ahead, error) {
+// Ahead reads the descriptors of nodes of the stripes, and begins before their first column. ranges appends those of the bytes of a column in a stripe, as far
+// as they are sound. There may be one of a file at a time.
+func (f *File) Ahead(ctx context.Context, stripes []*Stripe, ids []uint32, columns int, ranges aheadRanges) (*Ahead, error) {
 	a := &Ahead{f: f, stripes: stripes, columns: columns, ranges: ranges}
 	if f.root.Capabilities().Latency != storage.LatencyHigh {
 		a.end = len(stripes) * columns

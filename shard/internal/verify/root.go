@@ -139,59 +139,38 @@ func (v *verifier) urls(ctx context.Context) error {
 
 // messages checks the frames of all reachable messages.
 func (v *verifier) messages(ctx context.Context) error {
-	const together = 4096
-	spent := newBudget(v.file)
-	var next []shardfile.MessageRef
-	err := v.file.Messages(ctx, func(m shardfile.MessageRef, err error) error {
-		if err != nil {
-			return cmp.Or(v.checkMessages(ctx, &next), v.foundAt(ctx, err))
+	const most = 1 << 16 // that are read together
+	spent, ranges := newBudget(v.file), []storage.ByteRange(nil)
+	err := v.file.Messages(ctx, func(m shardfile.MessageRef, err error) error { // an error comes again below
+		if err == nil && len(ranges) < most {
+			ranges = append(ranges, storage.ByteRange{Reader: m.Artifact, Offset: m.Range.Start, Size: m.Range.End - m.Range.Start})
 		}
-		if err := spent.spend(ctx, m.Artifact, m.Range.End-m.Range.Start); err != nil {
-			return cmp.Or(v.checkMessages(ctx, &next), v.enough(m.In(err)))
-		}
-		if next = append(next, m); len(next) == together {
-			return v.checkMessages(ctx, &next)
-		}
-		return nil
+		return ctx.Err()
 	})
-	if err == nil {
-		err = v.checkMessages(ctx, &next)
-	}
-	return err
-}
-
-// checkMessages checks messages whose bytes are read together, and empties the list.
-func (v *verifier) checkMessages(ctx context.Context, next *[]shardfile.MessageRef) error {
-	var ranges []storage.ByteRange
-	for _, m := range *next {
-		ranges = append(ranges, storage.ByteRange{Reader: m.Artifact, Offset: m.Range.Start, Size: m.Range.End - m.Range.Start})
-	}
-	if err := v.file.ReadAhead(ctx, ranges); err != nil {
+	if err = cmp.Or(err, v.file.ReadAhead(ctx, ranges)); err != nil {
 		return err
 	}
-	for _, m := range *next {
-		if err := v.message(ctx, m); err != nil {
-			return err
+	return v.file.Messages(ctx, func(m shardfile.MessageRef, err error) error {
+		if err != nil {
+			return v.foundAt(ctx, err)
 		}
-	}
-	*next = (*next)[:0]
-	return nil
-}
-
-func (v *verifier) message(ctx context.Context, m shardfile.MessageRef) error {
-	frame, err := storage.ReadRange(ctx, m.Artifact, m.Range.Start, m.Range.End-m.Range.Start)
-	if err != nil {
-		return v.found(m.In(err))
-	}
-	v.Count("message", 1)
-	if _, err = m.Parse(frame); err == nil {
-		return nil
-	}
-	damage := m.In(err)
-	if at, bit, ok := v.flips.Frame(ctx, frame); ok {
-		damage = &FlippedBit{m.Artifact.Name(), m.Range.Start + int64(at), bit, damage}
-	}
-	return v.problem(damage)
+		if err := spent.spend(ctx, m.Artifact, m.Range.End-m.Range.Start); err != nil {
+			return v.enough(m.In(err))
+		}
+		frame, err := storage.ReadRange(ctx, m.Artifact, m.Range.Start, m.Range.End-m.Range.Start)
+		if err != nil {
+			return v.found(m.In(err))
+		}
+		v.Count("message", 1)
+		if _, err = m.Parse(frame); err == nil {
+			return nil
+		}
+		damage := m.In(err)
+		if at, bit, ok := v.flips.Frame(ctx, frame); ok {
+			damage = &FlippedBit{m.Artifact.Name(), m.Range.Start + int64(at), bit, damage}
+		}
+		return v.problem(damage)
+	})
 }
 
 // foundAt is found for an error that may come from a message that is checked or explained elsewhere.
