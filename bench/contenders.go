@@ -21,7 +21,7 @@ const baseName = "parquet zstd"
 func contenders() []suite.Contender {
 	out := []suite.Contender{
 		parquetFile{title: baseName, codec: compress.Codecs.Zstd}, parquetFile{title: "parquet snappy", codec: compress.Codecs.Snappy},
-		parquetGo{}, suite.ArrowFile{Title: "arrow ipc lz4", Options: []ipc.Option{ipc.WithLZ4()}}, suite.ArrowFile{Title: "arrow ipc zstd", Options: []ipc.Option{ipc.WithZstd()}},
+		suite.ArrowFile{Title: "arrow ipc lz4", Options: []ipc.Option{ipc.WithLZ4()}}, suite.ArrowFile{Title: "arrow ipc zstd", Options: []ipc.Option{ipc.WithZstd()}},
 		ntupleFile{}, blockpackFile{},
 	}
 	for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
