@@ -30,8 +30,8 @@ func truthIndexes() (out []IndexDefinition) {
 	return append(out, IndexDefinition{Type: RangeIndex, Columns: []string{"line"}, Properties: []Property{{Name: "rows", Value: 64}}})
 }
 
-// writeTexts writes a shard with a column of texts, some of them null, and an index of it.
-func writeTexts(t *testing.T, location string, texts []string, isNull func(row int) bool, d IndexDefinition) {
+// writeTexts writes a shard with a column of texts, some of them null.
+func writeTexts(t *testing.T, location string, texts []string, isNull func(row int) bool, o WriterOptions) {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "line", Type: arrow.BinaryTypes.String, Nullable: true}}, nil))
 	defer b.Release()
 	for i, text := range texts {
@@ -43,7 +43,7 @@ func writeTexts(t *testing.T, location string, texts []string, isNull func(row i
 	}
 	batch := b.NewRecordBatch()
 	defer batch.Release()
-	w, err := Create(t.Context(), location, batch.Schema(), WriterOptions{Layout: TwoLevel, StripeRows: 700, Indexes: []IndexDefinition{d}})
+	w, err := Create(t.Context(), location, batch.Schema(), o)
 	require.NoError(t, err)
 	require.NoError(t, w.Write(t.Context(), batch))
 	require.NoError(t, w.Close(t.Context()))
@@ -65,7 +65,7 @@ func TestIndexTruth(t *testing.T) {
 			var shards []*Shard
 			for _, d := range truthIndexes() {
 				location := filepath.Join(dir, "x.shard"+string(rune('a'+len(shards))))
-				writeTexts(t, location, texts, isNull, d)
+				writeTexts(t, location, texts, isNull, WriterOptions{Layout: TwoLevel, StripeRows: 700, Indexes: []IndexDefinition{d}})
 				s, err := Open(t.Context(), location, OpenOptions{IndexError: func(err error) { t.Error(err) }})
 				require.NoError(t, err)
 				defer s.Close()
