@@ -12,18 +12,11 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// FindContaining yields the entries whose terms contain a text, or with end those whose terms end with it, in their order. It also yields
+// FindContaining yields the entries of some blocks whose terms contain a text, or with end those whose terms end with it, in their order. It also yields
 // every term that may have been cut ([analysis.MaxTermLen]), because the rest of it is not known. The text is compared as the index has
 // terms: the caller gives it in upper case if the index is case-insensitive.
-//
-// It may read as many blocks as [Index.ContainingBlocks] says.
-func (x *Index) FindContaining(ctx context.Context, text []byte, end bool) iter.Seq2[Entry, error] {
+func (x *Index) FindContaining(ctx context.Context, blocks []uint32, text []byte, end bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		blocks, err := x.candidates(ctx, text)
-		if err != nil {
-			yield(Entry{}, err)
-			return
-		}
 		x.walk(ctx, blocks, func(b *block) iter.Seq[int] { return b.containing(x.Collation, text, end) }, yield)
 	}
 }
@@ -59,12 +52,6 @@ func (b *block) fuzzy(f *analysis.Fuzzy) iter.Seq[int] {
 			}
 		}
 	}
-}
-
-// ContainingBlocks is how many of all blocks of the index [Index.FindContaining] reads for a text. It reads the grams of the text, if it has any, and no blocks.
-func (x *Index) ContainingBlocks(ctx context.Context, text []byte) (blocks, of int, err error) {
-	list, err := x.candidates(ctx, text)
-	return len(list), len(x.blocks), err
 }
 
 // readAhead is the number of blocks that are read at once.

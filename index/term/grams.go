@@ -319,8 +319,9 @@ func (x *Index) cutBlocks(ctx context.Context, read storage.Prefetched) ([]uint3
 	return r.Append(nil, int(n), len(x.blocks))
 }
 
-// candidates are the blocks that may have terms which contain a text, or which may have been cut: all, if grams do not say.
-func (x *Index) candidates(ctx context.Context, text []byte) (blocks []uint32, err error) {
+// Containing are the blocks that may have terms which contain a text, or which may have been cut: all, if grams do not say. It reads the grams of the text, if
+// it has any, and no blocks.
+func (x *Index) Containing(ctx context.Context, text []byte) (blocks []uint32, err error) {
 	if x.pages == nil || len(text) < gramLen {
 		return x.allBlocks(), nil
 	}

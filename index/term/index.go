@@ -32,6 +32,8 @@ type Index struct {
 	blocks []blockEntry
 	pages  []int64 // offsets of the pages of grams, of the list of cut blocks, and of the directory; nil if there are none
 	cache  *lru.Cache[int, *block]
+
+	dictionary *keptDictionary
 }
 
 // blockEntry is a block in the directory.
@@ -52,7 +54,7 @@ const cacheBytes = 1 << 20
 
 // Open opens the index in a range of bytes, of a table with so many rows. It reads the footer and the directory, mostly at once.
 func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, error) {
-	x := &Index{file: file, cache: lru.New[int, *block](cacheBytes)}
+	x := &Index{file: file, cache: lru.New[int, *block](cacheBytes), dictionary: new(keptDictionary)}
 	if file.Size < footerLen {
 		return nil, fault.Corruptf("term index of %d bytes", file.Size)
 	}
@@ -158,6 +160,9 @@ func (x *Index) readDirectory(d []byte, blocks, pages int, size int64) error {
 	}
 	return nil
 }
+
+// Blocks is the number of blocks of terms.
+func (x *Index) Blocks() int { return len(x.blocks) }
 
 // block returns a block.
 func (x *Index) block(ctx context.Context, i int) (*block, error) {

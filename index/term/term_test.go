@@ -234,7 +234,14 @@ func askContaining(t *testing.T, x *Index, want map[string][]uint32) error {
 	}
 	for _, text := range append(texts, "MMO", "COMMON", "NGERLO") {
 		n := 0
-		for e, err := range x.FindContaining(tctx, []byte(text), false) {
+		blocks, err := x.Containing(tctx, []byte(text))
+		if err == nil {
+			blocks, err = x.Narrow(tctx, blocks, []byte(text))
+		}
+		if err != nil {
+			return err
+		}
+		for e, err := range x.FindContaining(tctx, blocks, []byte(text), false) {
 			if err != nil {
 				return err
 			}

@@ -34,6 +34,9 @@ func Regexp(expr string, fold bool) (*Pattern, error) {
 	return p, nil
 }
 
+// IsRegexp reports whether values are matched by an automaton, which takes longer than a search of texts.
+func (p *Pattern) IsRegexp() bool { return p.regex != nil && !p.texts }
+
 // onlyTexts reports whether a regular expression stands for texts alone, all of which ignore case or none does.
 func onlyTexts(re *syntax.Regexp, fold bool) bool {
 	switch re.Op {

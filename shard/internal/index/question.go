@@ -18,6 +18,7 @@ type question struct {
 	need  *need // of values that meet the condition; nil if it says nothing
 	exact bool  // values with these terms meet the condition
 	not   bool  // the condition is met by the others
+	slow  bool  // values are matched with a regular expression
 }
 
 // need is what a value has: all of some needs, or one of some, or a term.
@@ -110,7 +111,7 @@ func (a analyzer) question(test predicate.Test) question {
 		if test.Not { // values that have what the pattern requires may still not match it
 			return question{}
 		}
-		return question{need: a.ofRequired(test.Required())}
+		return question{need: a.ofRequired(test.Required()), slow: test.IsRegexp()}
 	case valueset.Bytes:
 		if len(test) > maxAlternatives {
 			return question{}

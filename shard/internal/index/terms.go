@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -294,6 +295,7 @@ type termIndex struct {
 	*term.Index
 	settings termSettings
 	lengths  scored.Lengths
+	missed   atomic.Int64 // work of looking at values for want of the terms in memory
 }
 
 func (x *termIndex) Identity() uint64 { return x.Hash }
@@ -312,11 +314,15 @@ func (x *termIndex) Ask(ctx context.Context, c Condition, all rowset.Set) (maybe
 	if exact {                                               // the index decides without a value
 		most = math.MaxInt64
 	}
-	f, err := x.lookUp(ctx, c.Field, q.need, most)
+	a := asking{x, c.Field, scanWork}
+	if q.slow {
+		a.scan = slowWork
+	}
+	f, err := a.lookUp(ctx, q.need, most)
 	if err != nil || f == nil {
 		return all, sure, err
 	}
-	if maybe, err = x.rows(ctx, f, all, exact); err != nil {
+	if maybe, err = a.rows(ctx, f, all, exact); err != nil {
 		return all, sure, err
 	}
 	if q.not {
@@ -343,7 +349,15 @@ const (
 	rowWork   = 2      // a row of a list
 	valueWork = 50_000 // a value of a row that stands alone
 	scanWork  = 32     // a value of rows one after the other
+	slowWork  = 160    // the same, with a regular expression
 )
+
+// asking is a question to a field. A value of rows that are looked at one after the other is so much work.
+type asking struct {
+	*termIndex
+	field int
+	scan  int64
+}
 
 // So little is done in any case.
 const (
@@ -355,11 +369,11 @@ const (
 const hope = 4
 
 // valuesWork is the work for looking at the values of some rows of lists. For the most rows it is more than any other.
-func (x *termIndex) valuesWork(rows int64) int64 {
+func (x asking) valuesWork(rows int64) int64 {
 	if rows == math.MaxInt64 {
 		return rows
 	}
-	return min(rows*(valueWork+int64(x.Coarse)*scanWork), x.Rows*scanWork)
+	return min(rows*(valueWork+int64(x.Coarse)*x.scan), x.Rows*x.scan)
 }
 
 // work is the work for reading the rows of what was found.
@@ -378,14 +392,14 @@ func (f *found) work() int64 {
 }
 
 // lookUp finds the entries of a need of values in so many rows of lists at most. It returns nil if that is more work than to look at the values.
-func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) (*found, error) {
+func (x asking) lookUp(ctx context.Context, n *need, most int64) (*found, error) {
 	switch {
 	case len(n.all) > 0:
-		return x.lookUpAll(ctx, field, n.all, most)
+		return x.lookUpAll(ctx, n.all, most)
 	case len(n.any) > 0:
 		f := &found{}
 		for _, one := range n.any {
-			some, err := x.lookUp(ctx, field, one, most)
+			some, err := x.lookUp(ctx, one, most)
 			if err != nil || some == nil {
 				return nil, err
 			}
@@ -393,7 +407,7 @@ func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) 
 		}
 		return f, nil
 	}
-	t, limit, wanted := &n.term, x.valuesWork(most)/hope, field
+	t, limit, wanted := &n.term, x.valuesWork(most)/hope, x.field
 	if t.pair {
 		wanted += len(x.settings.tokenizers)
 	}
@@ -402,14 +416,11 @@ func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) 
 		entries = x.FindFuzzy(ctx, t.text, t.distance)
 	}
 	if t.before {
-		blocks, of, err := x.ContainingBlocks(ctx, t.text)
-		if err != nil {
+		blocks, err := x.containing(ctx, t.text, limit)
+		if blocks == nil || err != nil {
 			return nil, err
 		}
-		if blocks > fewBlocks && int64(x.Terms)/int64(of)*int64(blocks)*termWork > limit {
-			return nil, nil
-		}
-		entries = x.FindContaining(ctx, t.text, !t.behind)
+		entries = x.FindContaining(ctx, blocks, t.text, !t.behind)
 	}
 	f := &found{}
 	for e, err := range entries {
@@ -426,11 +437,31 @@ func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) 
 	return f, nil
 }
 
+// containing are the blocks with terms that may contain a text, nil if to look at them is more work than the limit. Where all terms are kept in memory, these say which
+// blocks have some; they are read once what was spent without them would have paid for it.
+func (x asking) containing(ctx context.Context, text []byte, limit int64) ([]uint32, error) {
+	blocks, err := x.Containing(ctx, text)
+	if err != nil || len(blocks) <= fewBlocks {
+		return append([]uint32{}, blocks...), err
+	}
+	work := func() int64 { return int64(x.Terms) * termWork * int64(len(blocks)) / int64(x.Blocks()) }
+	if work() > limit {
+		x.missed.Add(hope * limit)
+	}
+	if x.missed.Load() >= int64(x.Terms)*termWork {
+		blocks, err = x.Narrow(ctx, blocks, text)
+	}
+	if err != nil || work() > limit && len(blocks) > fewBlocks {
+		return nil, err
+	}
+	return blocks, nil
+}
+
 // fewRows are so few that they are looked at without the other terms. Of those, each is a request over a network.
 const fewRows = 4
 
 // lookUpAll looks first for what is found with the least work, and of that for long texts, which few rows have.
-func (x *termIndex) lookUpAll(ctx context.Context, field int, needs []*need, most int64) (*found, error) {
+func (x asking) lookUpAll(ctx context.Context, needs []*need, most int64) (*found, error) {
 	needs = slices.Clone(needs)
 	slices.SortStableFunc(needs, func(a, b *need) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(len(b.term.text), len(a.term.text)))
@@ -449,7 +480,7 @@ func (x *termIndex) lookUpAll(ctx context.Context, field int, needs []*need, mos
 		if most == math.MaxInt64 { // no need is left out
 			left = most
 		}
-		some, err := x.lookUp(ctx, field, n, left)
+		some, err := x.lookUp(ctx, n, left)
 		if err != nil {
 			return nil, err
 		}
@@ -471,7 +502,7 @@ func (x *termIndex) lookUpAll(ctx context.Context, field int, needs []*need, mos
 const maxJoined = 1 << 16
 
 // join finds the rows that have all terms so far, so that no others are looked for in vain.
-func (x *termIndex) join(ctx context.Context, f *found) error {
+func (x asking) join(ctx context.Context, f *found) error {
 	if len(f.all) < 2 || f.rows > maxJoined {
 		return nil
 	}
@@ -506,7 +537,7 @@ func (n *need) rank() (r int) {
 
 // rows returns the rows among some that have, or may have if the index is coarse, what was found. Unless it is to be exact, it leaves
 // out what is more work than to look at the values.
-func (x *termIndex) rows(ctx context.Context, f *found, among rowset.Set, exact bool) (rows rowset.Set, err error) {
+func (x asking) rows(ctx context.Context, f *found, among rowset.Set, exact bool) (rows rowset.Set, err error) {
 	if among.Empty() || f.rows == 0 {
 		return rowset.Set{}, nil
 	}

@@ -314,3 +314,22 @@ func TestMendedQuestions(t *testing.T) {
 		}
 	}
 }
+
+// Digits that may be in most blocks of terms are looked for in memory, as soon as scans have cost what it takes to read all terms.
+func TestDigitsInMemory(t *testing.T) {
+	texts := make([]string, 30_000)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("id %08d, 7 of 9", i*2_654_435_761%100_000_000)
+	}
+	x := builtIndex{variants()[0], variants()[0].build(t, texts, 1<<20)}
+	var left []int64
+	for i := range 12 {
+		digits := fmt.Sprintf("%05d", i*7919)
+		q := searchtest.Question{Text: "line contains '" + digits + "'", True: func(v string) bool { return strings.Contains(v, digits) }}
+		left = append(left, requireTrue(t, x, texts, q, answer(texts, q, 0, len(texts)), 0, len(texts)))
+	}
+	require.EqualValues(t, len(texts), left[0], "scanned")
+	for _, n := range left[8:] {
+		require.Less(t, n, int64(30), "%v", left)
+	}
+}

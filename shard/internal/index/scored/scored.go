@@ -102,7 +102,11 @@ func (c *Column) entries(ctx context.Context, x *term.Index, w ranking.Word) (en
 	if w.Distance > 0 {
 		all = x.FindFuzzy(ctx, text, w.Distance)
 	} else if w.Inside {
-		all = x.FindContaining(ctx, text, false)
+		blocks, err := x.Containing(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		all = x.FindContaining(ctx, blocks, text, false)
 	}
 	for e, err := range all {
 		if err != nil {
