@@ -270,8 +270,10 @@ func (f *Stripe) ask(ctx context.Context, sources []source.Source) error {
 			f.findOnly(root)
 		}
 		decided := f.Decided()
-		if note := src.Note(); note != "" || decided {
-			f.trace(src.Kind(), note)
+		if f.bound.traced {
+			if note := src.Note(); note != "" || decided {
+				f.trace(src.Kind(), note)
+			}
 		}
 		if decided {
 			break

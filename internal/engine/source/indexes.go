@@ -24,7 +24,15 @@ type Index interface {
 // indexes asks the indexes of a stripe and of its shard.
 type indexes struct {
 	stripe *Stripe
-	notes  []string
+	asked  []askedIndex
+}
+
+// askedIndex is an index that was asked, and what it left.
+type askedIndex struct {
+	name    string
+	columns []int
+	left    int64
+	err     error
 }
 
 func (x *indexes) Kind() Kinds { return Indexes }
@@ -46,13 +54,12 @@ func (x *indexes) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) 
 		if len(columns) == 0 {
 			continue
 		}
-		name := index.Name() + " of " + x.pathsOf(columns)
 		got, err := index.Ask(ctx, n, among)
 		if ctx.Err() != nil {
 			return answer, ctx.Err()
 		}
 		if err != nil {
-			x.notes = append(x.notes, fmt.Sprintf("%s was not used: %v", name, err))
+			x.asked = append(x.asked, askedIndex{index.Name(), columns, 0, err})
 			continue
 		}
 		answer.Maybe = answer.Maybe.And(got.Maybe)
@@ -61,7 +68,7 @@ func (x *indexes) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) 
 		} else {
 			answer.True = answer.True.Or(got.True.And(among))
 		}
-		x.notes = append(x.notes, fmt.Sprintf("%s: %d rows", name, answer.Maybe.Len()))
+		x.asked = append(x.asked, askedIndex{index.Name(), columns, answer.Maybe.Len(), nil})
 		if answer.Maybe.Len() == answer.True.Len() {
 			break
 		}
@@ -69,12 +76,19 @@ func (x *indexes) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) 
 	return answer, nil
 }
 
-func (x *indexes) pathsOf(columns []int) string {
-	paths := make([]string, len(columns))
-	for i, c := range columns {
-		paths[i] = x.stripe.Columns[c].Path
+func (x *indexes) Note() string {
+	var parts []string
+	for _, a := range x.asked {
+		paths := make([]string, len(a.columns))
+		for i, c := range a.columns {
+			paths[i] = x.stripe.Columns[c].Path
+		}
+		name := a.name + " of " + strings.Join(paths, " and ")
+		if a.err != nil {
+			parts = append(parts, fmt.Sprintf("%s was not used: %v", name, a.err))
+		} else {
+			parts = append(parts, fmt.Sprintf("%s: %d rows", name, a.left))
+		}
 	}
-	return strings.Join(paths, " and ")
+	return notes(parts)
 }
-
-func (x *indexes) Note() string { return notes(x.notes) }

@@ -128,16 +128,22 @@ type Metadata struct {
 
 // All returns the sources of a stripe, without the disabled kinds, in the order in which they are asked.
 func All(s *Stripe, disable Kinds) []Source {
-	sources := []Source{
-		&statistics{stripe: s}, &bloom{stripe: s}, &Dictionary{stripe: s}, &indexes{stripe: s}, &rangeIndex{stripe: s},
-	}
-	kept := sources[:0]
-	for _, src := range sources {
-		if src.Kind()&disable == 0 {
-			kept = append(kept, src)
+	var sources []Source
+	for i, of := range makers {
+		if disable&(1<<i) == 0 {
+			sources = append(sources, of(s))
 		}
 	}
-	return kept
+	return sources
+}
+
+// makers make the sources, in the order of their kinds.
+var makers = [...]func(s *Stripe) Source{
+	func(s *Stripe) Source { return &statistics{stripe: s} },
+	func(s *Stripe) Source { return &bloom{stripe: s} },
+	func(s *Stripe) Source { return &Dictionary{stripe: s} },
+	func(s *Stripe) Source { return &indexes{stripe: s} },
+	func(s *Stripe) Source { return &rangeIndex{stripe: s} },
 }
 
 // notes joins remarks about several columns.

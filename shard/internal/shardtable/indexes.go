@@ -188,7 +188,7 @@ func (t *Table) having(out []source.Index, all []*Index, columns []table.FilterC
 		}
 		for i, f := range x.Descriptor.GetIndexedFields() {
 			if parts := columnsIn(f.SchemaIds, columns); parts != nil {
-				out = append(out, &fieldIndex{x, t, i, parts, columns, first})
+				out = append(out, &fieldIndex{Index: x, table: t, field: i, parts: parts, columns: columns, first: first})
 			}
 		}
 	}
@@ -233,6 +233,17 @@ type fieldIndex struct {
 	parts   [][]int              // for each column of the field, columns of the filter that are it or lie in it
 	columns []table.FilterColumn // of the filter
 	first   int64                // row of the index that is the first of the stripe
+
+	about *predicate.Node // the last condition that it was asked about
+	known knownPart
+}
+
+// knownPart is the part of a condition that a field may know about.
+type knownPart struct {
+	index.Condition
+	of     []int // its columns in the filter; nil if it knows nothing
+	whole  bool  // the part is all of the condition
+	values int64 // that are examined for it
 }
 
 func (x *fieldIndex) Name() string { return x.Descriptor.GetIndexType() }
@@ -282,27 +293,29 @@ func partOf(c table.FilterColumn, test predicate.Test) index.Part {
 }
 
 func (x *fieldIndex) Cost(n *predicate.Node) (values int64, columns []int) {
-	c, columns, _ := x.condition(n)
-	if columns == nil {
-		return 0, nil
+	if k := &x.known; x.about != n {
+		*k, x.about = knownPart{}, n
+		if k.Condition, k.of, k.whole = x.condition(n); k.of != nil {
+			ok := false
+			if k.values, ok = x.Kind.Cost(x.Descriptor, k.Condition); !ok {
+				k.of = nil
+			}
+		}
 	}
-	values, ok := x.Kind.Cost(x.Descriptor, c)
-	if !ok {
-		return 0, nil
-	}
-	return values, columns
+	return x.known.values, x.known.of
 }
 
 func (x *fieldIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) (source.Answer, error) {
 	opened, err := x.Open(ctx)
 	var maybe, sure rowset.Set
 	if err == nil {
-		c, columns, whole := x.condition(n)
+		_, columns := x.Cost(n)
+		c := x.known.Condition
 		if text, ok := n.Test.(*predicate.Text); ok && text.Not {
 			facts, err := x.table.Facts(ctx, x.columns[columns[0]].Path) // which the scan reads, too, and which may be damaged
 			c.NoNulls = err == nil && facts.NoNulls
 		}
-		if maybe, sure, err = opened.Ask(ctx, c, among.Shift(x.first)); !whole {
+		if maybe, sure, err = opened.Ask(ctx, c, among.Shift(x.first)); !x.known.whole {
 			sure = rowset.Set{}
 		}
 	}

@@ -110,14 +110,18 @@ var partsOf = [...]blocks.Parts{table.ToOpen: blocks.ToOpen, table.ToFilter: blo
 // RangesToOpen implements [table.Stripe].
 func (s tableStripe) RangesToOpen(ctx context.Context, columns []table.Column, parts table.Parts, limit int64) (ranges []storage.ByteRange, err error) {
 	for i := range columns {
+		of := partsOf[parts]
 		if parts != table.AllValues && s.table.cache.Has(keyOf(s.Index(), &columns[i])) {
-			continue
+			if parts == table.ToOpen {
+				continue
+			}
+			of = blocks.OnlyRangeIndexes // which an open column does not have
 		}
 		var x *reference.Column
 		if x, err = s.table.references.Column(ctx, s.Stripe, &columns[i]); x != nil {
 			ranges, err = x.RangesToOpen(ctx, ranges, &columns[i], parts, limit)
 		} else if err == nil {
-			ranges, err = blocks.RangesToOpen(ctx, ranges, s.Stripe, columns[i], partsOf[parts], limit)
+			ranges, err = blocks.RangesToOpen(ctx, ranges, s.Stripe, columns[i], of, limit)
 		}
 		if err != nil && !fault.Is(err) {
 			return nil, err

@@ -70,6 +70,7 @@ const (
 	ToFilter              // these, and range indexes
 	Whole                 // all but range indexes
 	All
+	OnlyRangeIndexes
 )
 
 // RangesToOpen appends the byte ranges of at most limit bytes that opening and the first
@@ -89,12 +90,18 @@ func RangesToOpen(ctx context.Context, dst []storage.ByteRange, src stripe.Sourc
 		}
 		r := b.GetBuffer().GetRange()
 		switch b.GetKind() {
-		case shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_OPAQUE_DICTIONARY:
 		case shardpb.BufferKind_RANGE_INDEX:
-			if parts != ToFilter && parts != All {
+			if parts == ToOpen || parts == Whole {
+				continue
+			}
+		case shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_OPAQUE_DICTIONARY:
+			if parts == OnlyRangeIndexes {
 				continue
 			}
 		default:
+			if parts == OnlyRangeIndexes {
+				continue
+			}
 			if parts < Whole {
 				r = b.GetBlockMap().GetRange()
 			}
