@@ -28,9 +28,9 @@ type selectSource struct {
 }
 
 // Narrow has the source below leave out rows.
-func (s *selectSource) Narrow(texts []pattern.Text, before, after int64) {
+func (s *selectSource) Narrow(lists [][]pattern.Text, before, after int64) {
 	if n, ok := s.Source.(pattern.Narrower); ok && s.bound == nil {
-		n.Narrow(texts, before, after)
+		n.Narrow(lists, before, after)
 	}
 }
 

@@ -39,21 +39,24 @@ func NewFinder(p *Pattern) *Finder {
 }
 
 // Texts are the rarest texts of which every match has one, nil if none are known.
-func (p *Pattern) Texts() []Text {
+func (p *Pattern) Texts() []Text { return Rarest(p.Alternatives()) }
+
+// Alternatives are lists of texts. Every match has a text of each list.
+func (p *Pattern) Alternatives() [][]Text {
 	w := p.words
 	switch {
 	case w == nil:
-		return p.Required().rarest()
+		return p.Required().alternatives()
 	case len(w.Text) == 0 || w.fuzzy != nil || !utf8.Valid(w.Text):
 		return nil
 	case !w.Phrase:
-		return []Text{{Bytes: w.Text, Fold: true, WordStart: true}}
+		return [][]Text{{{Bytes: w.Text, Fold: true, WordStart: true}}}
 	}
 	var words Required
 	for _, s := range analysis.AppendWords(nil, w.Text) {
 		words.All = append(words.All, &Required{Text: Text{Bytes: w.Text[s.From:s.To], Fold: true, WordStart: true}})
 	}
-	return words.rarest()
+	return words.alternatives()
 }
 
 // exact reports whether every value with one of some texts, which are those of the pattern, is a match.
@@ -69,49 +72,51 @@ func (p *Pattern) exact(texts []Text) bool {
 	return !s.start && !s.end && len(s.list) == 1 && len(s.list[0]) == 1 && s.list[0][0].skip == 0
 }
 
-// rarest are the rarest texts of which one is required, nil if there are none.
-func (r *Required) rarest() (texts []Text) {
+// alternatives are those of matches that have what is required.
+func (r *Required) alternatives() (all [][]Text) {
 	switch {
 	case r == nil:
 		return nil
 	case r.Any != nil:
+		var texts []Text
 		for _, one := range r.Any {
-			more := one.rarest()
+			more := Rarest(one.alternatives())
 			if more == nil || len(texts)+len(more) > MaxTexts {
 				return nil
 			}
 			texts = append(texts, more...)
 		}
-		return texts
+		return [][]Text{texts}
 	case r.All != nil:
 		for _, one := range r.All {
-			texts = Rarer(texts, one.rarest())
+			all = append(all, one.alternatives()...)
 		}
-		return texts
+		return all
 	case len(r.Bytes) == 0:
 		return nil
 	}
-	return []Text{r.Text}
+	return [][]Text{{r.Text}}
 }
 
-// Rarer are those of two lists of texts of which values probably have fewer. An empty list is of no use.
-func Rarer(a, b []Text) []Text {
-	rarity := func(texts []Text) (r int) {
-		for i, t := range texts {
+// Rarest is the list of texts of which values probably have fewest, nil if there is none.
+func Rarest(lists [][]Text) (texts []Text) {
+	best := 0
+	for _, list := range lists {
+		least := 0
+		for i, t := range list {
 			n := 0
 			for _, c := range t.Bytes {
 				n += 5 + search.Rarity(lower(c))
 			}
-			if i == 0 || n < r {
-				r = n
+			if i == 0 || n < least {
+				least = n
 			}
 		}
-		return r - 3*len(texts)
+		if least -= 3 * len(list); texts == nil || least > best {
+			texts, best = list, least
+		}
 	}
-	if len(a) == 0 || len(b) > 0 && rarity(b) > rarity(a) {
-		return b
-	}
-	return a
+	return texts
 }
 
 func lower(c byte) byte { return c | 0x20*byte(bitmap.Bit('A' <= c && c <= 'Z')) }

@@ -26,10 +26,10 @@ type Text struct {
 	WordStart, WordEnd bool
 }
 
-// Narrower is a source of rows that may leave out those without one of some texts, but for some before and behind each that has one, if no row was
-// read yet.
+// Narrower is a source of rows that may leave out those without one of the texts of a list, but for some before and behind each that has one, if no row was
+// read yet. It may choose the list.
 type Narrower interface {
-	Narrow(texts []Text, before, after int64)
+	Narrow(lists [][]Text, before, after int64)
 }
 
 // Required returns what every match has, nil if nothing is known. That of words is in [Pattern.Words].

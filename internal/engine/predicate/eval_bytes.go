@@ -303,31 +303,33 @@ func find[O int32 | int64](dst, data []byte, offsets []O, f *pattern.Finder) {
 	pattern.Containing(dst, data[:offsets[len(offsets)-1]], int(offsets[0]), offsets[1:], f)
 }
 
-// Texts are texts of which every row that the expression is true for has one, in the only column that it looks at. It is nil if none are known.
-func (b *Bound) Texts() []pattern.Text {
+// Texts are lists of texts: every row that the expression is true for has one of each list, in the only column that it looks at. There are none if nothing is known.
+func (b *Bound) Texts() [][]pattern.Text {
 	if len(b.columns) != 1 || b.columns[0].Derived() {
 		return nil
 	}
 	return b.root.texts()
 }
 
-func (n *Node) texts() (all []pattern.Text) {
+func (n *Node) texts() (all [][]pattern.Text) {
 	switch n.Kind {
 	case NodeLeaf:
 		if t, ok := n.Test.(*Text); ok && !t.Not {
-			return t.Texts()
+			return t.Alternatives()
 		}
 	case NodeAnd:
 		for _, k := range n.Nodes {
-			all = pattern.Rarer(all, k.texts())
+			all = append(all, k.texts()...)
 		}
 	case NodeOr:
+		var any []pattern.Text
 		for _, k := range n.Nodes {
-			texts := k.texts()
-			if all = append(all, texts...); len(texts) == 0 || len(all) > pattern.MaxTexts {
+			texts := pattern.Rarest(k.texts())
+			if any = append(any, texts...); len(texts) == 0 || len(any) > pattern.MaxTexts {
 				return nil
 			}
 		}
+		return [][]pattern.Text{any}
 	}
 	return all
 }

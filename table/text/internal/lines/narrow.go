@@ -16,7 +16,8 @@ import (
 //	[ left out\n left out\n a line with a text\n left out\n | begin ]
 //	                             ^ found                     ^ end
 type narrow struct {
-	find   *pattern.Finder
+	find   *pattern.Finder     // nil before the first lines; lines choose one
+	lists  []*pattern.Finder   // each line that is wanted has a text of each
 	before int                 // lines that are kept before one with a text
 	after  int                 // and behind it
 	due    int                 // of the next lines that are not left out
@@ -25,11 +26,37 @@ type narrow struct {
 	ranges []provider.RowRange // of the last batch
 }
 
-// Narrow has the source leave out lines without one of some texts, but for some before and behind each that has one, if it need not look at each for other
+// Narrow has the source leave out lines without one of the texts of a list, but for some before and behind each that has one, if it need not look at each for other
 // columns. See [provider.Select].
-func (s *source) Narrow(texts []pattern.Text, before, after int64) {
-	if s.times == nil && s.levels == nil && s.w.Used() == 0 {
-		s.only = &narrow{find: pattern.FinderOf(texts), before: int(min(before, math.MaxInt32)), after: int(min(after, math.MaxInt32-1))}
+func (s *source) Narrow(lists [][]pattern.Text, before, after int64) {
+	if s.times != nil || s.levels != nil || s.w.Used() > 0 {
+		return
+	}
+	s.only = &narrow{before: int(min(before, math.MaxInt32)), after: int(min(after, math.MaxInt32-1))}
+	best := pattern.Rarest(lists)
+	for _, texts := range append([][]pattern.Text{best}, lists...) {
+		if len(s.only.lists) == 0 || &texts[0] != &best[0] {
+			s.only.lists = append(s.only.lists, pattern.FinderOf(texts))
+		}
+	}
+}
+
+// sampled is how many bytes say which texts are rare in so many.
+const sampled, ofBytes = 4 << 10, 128 << 10
+
+// choose chooses the finder that finds fewest of some lines, among equals the first one. What is rare in most texts may be in each line of this one.
+func (o *narrow) choose(b []byte) {
+	least := math.MaxInt
+	for _, f := range o.lists {
+		found := 0
+		for rest := b[:min(len(b), sampled)]; found < least; found++ {
+			at := f.Next(rest)
+			if at < 0 {
+				o.find, least = f, found
+				break
+			}
+			_, rest, _ = bytes.Cut(rest[at:], []byte{'\n'})
+		}
 	}
 }
 
@@ -117,6 +144,9 @@ func (s *source) wholeLines(wait bool) error {
 		} else if err != nil {
 			return err
 		}
+	}
+	if o.find == nil || o.end >= ofBytes && len(o.lists) > 1 {
+		o.choose(s.w.Bytes()[:o.end])
 	}
 	o.all = s.text != nil && !utf8.Valid(s.w.Bytes()[:o.end]) // the error is that of the line
 	return nil

@@ -3,6 +3,7 @@ package lines_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -87,8 +88,8 @@ func TestNarrow(t *testing.T) {
 // checkNear checks that a source gives the lines with a text and those near them, perhaps others, with their positions.
 func checkNear(t *rapid.T, src provider.Source, every []string, before, after int) {
 	src.(interface {
-		Narrow(texts []pattern.Text, before, after int64)
-	}).Narrow([]pattern.Text{{Bytes: []byte("disk")}}, int64(before), int64(after))
+		Narrow(lists [][]pattern.Text, before, after int64)
+	}).Narrow([][]pattern.Text{{{Bytes: []byte("disk")}}}, int64(before), int64(after))
 	given := make([]bool, len(every))
 	next := int64(0)
 	for b, err := range provider.Batches(t.Context(), src) {
@@ -152,3 +153,25 @@ func TestNarrowErrors(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// TestNarrowByRareTexts looks for the text that few lines have, though texts of letters are rarer in general.
+func TestNarrowByRareTexts(t *testing.T) {
+	var text strings.Builder
+	want := 0
+	for i := range 40_000 {
+		fmt.Fprintf(&text, "block_%d was written\n", i)
+		want += strings.Count(fmt.Sprint(i), "123")
+	}
+	in := provider.Input{Name: "in", Size: -1, Reader: strings.NewReader(text.String())}
+	s, err := lines.New(lines.Options{}).Open(t.Context(), in, provider.ReadOptions{Columns: []string{"line"}})
+	require.NoError(t, err)
+	defer s.Close()
+	s.(pattern.Narrower).Narrow([][]pattern.Text{{{Bytes: []byte("block_")}}, {{Bytes: []byte("123")}}}, 0, 0)
+	rows := 0
+	for b, err := range provider.Batches(t.Context(), s) {
+		require.NoError(t, err)
+		rows += int(b.NumRows())
+	}
+	require.Less(t, rows, 2*want)
+	require.GreaterOrEqual(t, rows, want)
+}
