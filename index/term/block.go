@@ -19,8 +19,8 @@ type block struct {
 	fields []uint16 // empty for one field
 	scored int      // fields with frequencies
 	counts []uint32 // rows of each term
-	offset []uint32 // of each long list, from the first on
-	sizes  []uint32 // of each long list
+	offset []uint32 // of each long list, from the first on; nil if there is none
+	sizes  []uint32 // likewise
 	short  []byte
 	places func() ([]uint32, error) // the bit at which each short list begins
 }
@@ -51,7 +51,7 @@ func (b *block) field(i int) int {
 
 // memory is about how many bytes the block takes.
 func (b *block) memory() int64 {
-	return int64(len(b.terms) + 20*len(b.ends) + 2*len(b.fields) + len(b.short))
+	return int64(len(b.terms) + 12*len(b.ends) + 8*len(b.offset) + 2*len(b.fields) + len(b.short))
 }
 
 // parser parses blocks.
@@ -100,10 +100,10 @@ func (p *parser) parse(b *block, data []byte, o *Options, total int, listsSize u
 // resize makes room for n terms.
 func (b *block) resize(n, fields int) {
 	if cap(b.ends) < n {
-		all := make([]uint32, 4*n)
-		b.ends, b.counts, b.offset, b.sizes = all[:n:n], all[n:2*n:2*n], all[2*n:3*n:3*n], all[3*n:]
+		all := make([]uint32, 2*n)
+		b.ends, b.counts = all[:n:n], all[n:]
 	}
-	b.ends, b.counts, b.offset, b.sizes = b.ends[:n], b.counts[:n], b.offset[:n], b.sizes[:n]
+	b.ends, b.counts, b.offset, b.sizes = b.ends[:n], b.counts[:n], nil, nil
 	if fields > 1 {
 		b.fields = slices.Grow(b.fields[:0], n)[:n]
 	}
@@ -131,6 +131,9 @@ func (b *block) readNumbers(e []byte, fields int, total, listsSize uint64) (ok b
 		if n <= shortRows {
 			continue
 		}
+		if b.offset == nil {
+			b.offset, b.sizes = make([]uint32, len(b.counts)), make([]uint32, len(b.counts))
+		}
 		if x, e, ok = uvarint(e, listsSize-at); !ok {
 			return false
 		}
@@ -146,16 +149,17 @@ func (b *block) join(shared, lengths, suffixes []byte) error {
 	for i := range shared {
 		size += int(shared[i]) + int(lengths[i])
 	}
-	b.terms = slices.Grow(b.terms[:0], size)
-	last := 0 // length
+	b.terms = slices.Grow(b.terms[:0], size)[:size]
+	at, last := 0, 0 // last is the length of the term that ends at at
 	for i := range shared {
 		k, n := int(shared[i]), int(lengths[i])
 		if k > last || n > len(suffixes) || k+n > maxTermBytes {
 			return fault.Corruptf("term %d shares %d bytes and adds %d", i, k, n)
 		}
-		b.terms = append(append(b.terms, b.terms[len(b.terms)-last:len(b.terms)-last+k]...), suffixes[:n]...)
-		b.ends[i] = uint32(len(b.terms))
-		suffixes, last = suffixes[n:], k+n
+		copy(b.terms[at:], b.terms[at-last:at-last+k])
+		copy(b.terms[at+k:], suffixes[:n])
+		suffixes, at, last = suffixes[n:], at+k+n, k+n
+		b.ends[i] = uint32(at)
 	}
 	if len(suffixes) > 0 {
 		return fault.Corruptf("%d bytes behind the terms", len(suffixes))

@@ -49,8 +49,8 @@ type blockEntry struct {
 // was read to open it, mostly has them.
 const tailLen = 48 << 10
 
-// cacheBytes is the memory for blocks that were read.
-const cacheBytes = 1 << 20
+// cacheBytes is the memory for blocks that were read: of about a million terms.
+const cacheBytes = 16 << 20
 
 // Open opens the index in a range of bytes, of a table with so many rows. It reads the footer and the directory, mostly at once.
 func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, error) {
