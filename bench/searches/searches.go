@@ -233,7 +233,6 @@ type searchShard struct {
 	name, path string
 	data       *suite.Dataset
 	properties []shard.Property
-	kinds      []string // that it is asked; nil for all
 	shard      *shard.Shard
 	ranked     *amudai.Table // for rankings
 }
@@ -281,10 +280,7 @@ func (k *searchShard) build(ctx context.Context) (seconds float64, index, all in
 
 func (k *searchShard) ask(ctx context.Context, s search) (seconds float64, rows int64, ok bool, err error) {
 	ask := k.scan
-	switch {
-	case k.kinds != nil && !slices.Contains(k.kinds, s.kind):
-		return 0, 0, false, nil
-	case s.kind == "rank":
+	if s.kind == "rank" {
 		ask = k.rank
 	}
 	seconds, err = measure.Time(func() (err error) {
@@ -376,13 +372,10 @@ func searchIn(ctx context.Context, o *Options, name string, fill func(*suite.Dat
 	var size int64
 	eachLine(d, func(line string) { size += int64(len(line)) + 1 })
 	list := searches(d)
-	property := func(name string) []shard.Property { return []shard.Property{{Name: name, Value: true}} }
 	first := &searchShard{name: "amudai", path: filepath.Join(path+"-plain", "a.amudai.shard"), data: d}
 	engines := []engine{first}
 	if name == proseSet {
-		first.properties = property("scores")
-	} else {
-		engines = append(engines, &searchShard{name: "with pairs", path: filepath.Join(path+"-pairs", "a.amudai.shard"), data: d, properties: property("phrases"), kinds: []string{"phrase"}})
+		first.properties = []shard.Property{{Name: "scores", Value: true}}
 	}
 	for _, name := range searchPeers {
 		if o.Engines != "" && !strings.Contains(o.Engines, name) {

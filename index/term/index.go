@@ -33,7 +33,7 @@ type Index struct {
 	pages  []int64 // offsets of the pages of grams, of the list of cut blocks, and of the directory; nil if there are none
 	cache  *lru.Cache[int, *block]
 
-	dictionary *keptDictionary
+	dictionary *dictionary
 }
 
 // blockEntry is a block in the directory.
@@ -54,7 +54,7 @@ const cacheBytes = 16 << 20
 
 // Open opens the index in a range of bytes, of a table with so many rows. It reads the footer and the directory, mostly at once.
 func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, error) {
-	x := &Index{file: file, cache: lru.New[int, *block](cacheBytes), dictionary: new(keptDictionary)}
+	x := &Index{file: file, cache: lru.New[int, *block](cacheBytes), dictionary: new(dictionary)}
 	if file.Size < footerLen {
 		return nil, fault.Corruptf("term index of %d bytes", file.Size)
 	}

@@ -24,15 +24,7 @@ type Index interface {
 // indexes asks the indexes of a stripe and of its shard.
 type indexes struct {
 	stripe *Stripe
-	asked  []askedIndex
-}
-
-// askedIndex is an index that was asked, and what it left.
-type askedIndex struct {
-	name    string
-	columns []int
-	left    int64
-	err     error
+	notes  []func() string
 }
 
 func (x *indexes) Kind() Kinds { return Indexes }
@@ -59,7 +51,7 @@ func (x *indexes) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) 
 			return answer, ctx.Err()
 		}
 		if err != nil {
-			x.asked = append(x.asked, askedIndex{index.Name(), columns, 0, err})
+			x.notes = append(x.notes, func() string { return fmt.Sprintf("%s of %s was not used: %v", index.Name(), x.pathsOf(columns), err) })
 			continue
 		}
 		answer.Maybe = answer.Maybe.And(got.Maybe)
@@ -68,7 +60,8 @@ func (x *indexes) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) 
 		} else {
 			answer.True = answer.True.Or(got.True.And(among))
 		}
-		x.asked = append(x.asked, askedIndex{index.Name(), columns, answer.Maybe.Len(), nil})
+		left := answer.Maybe
+		x.notes = append(x.notes, func() string { return fmt.Sprintf("%s of %s: %d rows", index.Name(), x.pathsOf(columns), left.Len()) })
 		if answer.Maybe.Len() == answer.True.Len() {
 			break
 		}
@@ -76,19 +69,18 @@ func (x *indexes) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) 
 	return answer, nil
 }
 
+func (x *indexes) pathsOf(columns []int) string {
+	paths := make([]string, len(columns))
+	for i, c := range columns {
+		paths[i] = x.stripe.Columns[c].Path
+	}
+	return strings.Join(paths, " and ")
+}
+
 func (x *indexes) Note() string {
 	var parts []string
-	for _, a := range x.asked {
-		paths := make([]string, len(a.columns))
-		for i, c := range a.columns {
-			paths[i] = x.stripe.Columns[c].Path
-		}
-		name := a.name + " of " + strings.Join(paths, " and ")
-		if a.err != nil {
-			parts = append(parts, fmt.Sprintf("%s was not used: %v", name, a.err))
-		} else {
-			parts = append(parts, fmt.Sprintf("%s: %d rows", name, a.left))
-		}
+	for _, note := range x.notes {
+		parts = append(parts, note())
 	}
 	return notes(parts)
 }

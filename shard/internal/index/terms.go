@@ -441,20 +441,17 @@ func (x asking) lookUp(ctx context.Context, n *need, most int64) (*found, error)
 // blocks have some; they are read once what was spent without them would have paid for it.
 func (x asking) containing(ctx context.Context, text []byte, limit int64) ([]uint32, error) {
 	blocks, err := x.Containing(ctx, text)
-	if err != nil || len(blocks) <= fewBlocks {
-		return append([]uint32{}, blocks...), err
-	}
-	work := func() int64 { return int64(x.Terms) * termWork * int64(len(blocks)) / int64(x.Blocks()) }
-	if work() > limit {
+	most := max(fewBlocks, limit/max(int64(x.Terms)*termWork/int64(max(x.Blocks(), 1)), 1))
+	if int64(len(blocks)) > most {
 		x.missed.Add(hope * limit)
 	}
-	if x.missed.Load() >= int64(x.Terms)*termWork {
+	if err == nil && len(blocks) > fewBlocks && x.missed.Load() >= int64(x.Terms)*termWork {
 		blocks, err = x.Narrow(ctx, blocks, text)
 	}
-	if err != nil || work() > limit && len(blocks) > fewBlocks {
+	if err != nil || int64(len(blocks)) > most {
 		return nil, err
 	}
-	return blocks, nil
+	return append([]uint32{}, blocks...), nil
 }
 
 // fewRows are so few that they are looked at without the other terms. Of those, each is a request over a network.

@@ -234,16 +234,12 @@ type fieldIndex struct {
 	columns []table.FilterColumn // of the filter
 	first   int64                // row of the index that is the first of the stripe
 
-	about *predicate.Node // the last condition that it was asked about
-	known knownPart
-}
-
-// knownPart is the part of a condition that a field may know about.
-type knownPart struct {
-	index.Condition
-	of     []int // its columns in the filter; nil if it knows nothing
-	whole  bool  // the part is all of the condition
-	values int64 // that are examined for it
+	// The last condition that it was asked about: the part that it may know about, the columns of that, and what it costs.
+	about  *predicate.Node
+	part   index.Condition
+	of     []int
+	whole  bool
+	values int64
 }
 
 func (x *fieldIndex) Name() string { return x.Descriptor.GetIndexType() }
@@ -293,16 +289,16 @@ func partOf(c table.FilterColumn, test predicate.Test) index.Part {
 }
 
 func (x *fieldIndex) Cost(n *predicate.Node) (values int64, columns []int) {
-	if k := &x.known; x.about != n {
-		*k, x.about = knownPart{}, n
-		if k.Condition, k.of, k.whole = x.condition(n); k.of != nil {
-			ok := false
-			if k.values, ok = x.Kind.Cost(x.Descriptor, k.Condition); !ok {
-				k.of = nil
-			}
+	if x.about != n {
+		ok := false
+		if x.part, x.of, x.whole = x.condition(n); x.of != nil {
+			x.values, ok = x.Kind.Cost(x.Descriptor, x.part)
+		}
+		if x.about = n; !ok {
+			x.of = nil
 		}
 	}
-	return x.known.values, x.known.of
+	return x.values, x.of
 }
 
 func (x *fieldIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) (source.Answer, error) {
@@ -310,12 +306,12 @@ func (x *fieldIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Se
 	var maybe, sure rowset.Set
 	if err == nil {
 		_, columns := x.Cost(n)
-		c := x.known.Condition
+		c := x.part
 		if text, ok := n.Test.(*predicate.Text); ok && text.Not {
 			facts, err := x.table.Facts(ctx, x.columns[columns[0]].Path) // which the scan reads, too, and which may be damaged
 			c.NoNulls = err == nil && facts.NoNulls
 		}
-		if maybe, sure, err = opened.Ask(ctx, c, among.Shift(x.first)); !x.known.whole {
+		if maybe, sure, err = opened.Ask(ctx, c, among.Shift(x.first)); !x.whole {
 			sure = rowset.Set{}
 		}
 	}

@@ -89,22 +89,12 @@ func RangesToOpen(ctx context.Context, dst []storage.ByteRange, src stripe.Sourc
 			}
 		}
 		r := b.GetBuffer().GetRange()
-		switch b.GetKind() {
-		case shardpb.BufferKind_RANGE_INDEX:
-			if parts == ToOpen || parts == Whole {
-				continue
-			}
-		case shardpb.BufferKind_VALUE_DICTIONARY, shardpb.BufferKind_OPAQUE_DICTIONARY:
-			if parts == OnlyRangeIndexes {
-				continue
-			}
+		switch kind := b.GetKind(); {
+		case kind == shardpb.BufferKind_RANGE_INDEX && (parts == ToOpen || parts == Whole), kind != shardpb.BufferKind_RANGE_INDEX && parts == OnlyRangeIndexes:
+			continue
+		case kind == shardpb.BufferKind_RANGE_INDEX, kind == shardpb.BufferKind_VALUE_DICTIONARY, kind == shardpb.BufferKind_OPAQUE_DICTIONARY, parts >= Whole:
 		default:
-			if parts == OnlyRangeIndexes {
-				continue
-			}
-			if parts < Whole {
-				r = b.GetBlockMap().GetRange()
-			}
+			r = b.GetBlockMap().GetRange()
 		}
 		at, err := src.Artifact(ctx, id, b.GetBuffer()) // which checks its range
 		if err != nil {
