@@ -82,7 +82,7 @@ func TestHTTPRank(t *testing.T) {
 	}{
 		{"disk", 5},
 		{"disk failed", 5},
-		{"disk OR failed OR slow", 6},
+		{"disk OR failed OR slow", 5},
 		{"disk AND failed NOT slow", 7},
 		{fmt.Sprintf("disk OR %x", 0x10000000+70_000*7919), 6},
 		{"timeout*", 5},
