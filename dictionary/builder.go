@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/base/distinct"
@@ -31,7 +32,7 @@ type Builder struct {
 
 	valueType byte
 	fixed     int
-	set       distinct.Set
+	set       *distinct.Set
 	counts    []int64  // number of occurrences by id
 	nullID    int      // or -1
 	sorted    []uint32 // result of sortedIDs, of the values there were then
@@ -42,7 +43,28 @@ type Builder struct {
 
 // NewBuilder returns a builder for values of a basic type, each of fixed bytes, or of any length if fixed is 0.
 func NewBuilder(valueType byte, fixed int) *Builder {
-	return &Builder{Budget: DefaultBudget, valueType: valueType, fixed: fixed, nullID: -1}
+	return &Builder{Budget: DefaultBudget, valueType: valueType, fixed: fixed, nullID: -1, set: new(distinct.Set)}
+}
+
+// sets is memory of builders that were released, of up to mostKept bytes each.
+var sets sync.Pool
+
+const mostKept = 8 << 20
+
+// Expect makes room in a builder without values for about n distinct ones, in memory of one that was released.
+func (b *Builder) Expect(n int) {
+	if s, ok := sets.Get().(*distinct.Set); ok {
+		b.set = s
+	}
+	b.set.Begin(n)
+	b.counts = slices.Grow(b.counts, n)
+}
+
+// Release gives memory to the next builders. The builder, and the values that it returned, are not used afterwards.
+func (b *Builder) Release() {
+	if b != nil && b.set.Memory() <= mostKept {
+		sets.Put(b.set)
+	}
 }
 
 // Fixed is the size of each value, 0 for any.
@@ -132,9 +154,7 @@ func (b *Builder) AddAll(dst []uint32, data []byte, offsets []int64, valid encod
 		} else {
 			dst = b.set.AddFixed(dst, data[i*b.fixed:(i+n)*b.fixed], b.fixed)
 		}
-		if more := b.set.Len() - len(b.counts); more > 0 {
-			b.counts = append(b.counts, make([]int64, more)...)
-		}
+		b.counts = append(b.counts, make([]int64, b.set.Len()-len(b.counts))...)
 		for _, id := range dst[from:] {
 			b.counts[id]++
 		}
@@ -241,12 +261,16 @@ func sortedBy(keys []uint64) []uint32 {
 }
 
 // codeBits estimates the size of the codes, renumbered by each of some maps, nil for unchanged, in packed chunks of 1024,
-// each with its own smallest value and width. Features of the packed form include bit packing with exceptions.
+// each with its own smallest value and width. Features of the packed form include bit packing with exceptions. Of many chunks it looks at some.
 func (b *Builder) codeBits(codes *Codes, perms ...[]uint32) []int {
 	total := make([]int, len(perms))
 	var c chunkBits
+	every, at := max(codes.Len()/(codeChunks*len(c.codes)), 1), 0
 	_ = codes.Each(func(ids []uint32) error { // f returns no error
 		for chunk := range slices.Chunk(ids, len(c.codes)) {
+			if at++; at%every > 0 {
+				continue
+			}
 			for i, perm := range perms {
 				copy(c.codes[:], chunk)
 				if perm != nil {
@@ -254,13 +278,16 @@ func (b *Builder) codeBits(codes *Codes, perms ...[]uint32) []int {
 						c.codes[k] = perm[id]
 					}
 				}
-				total[i] += c.size(len(chunk), b.Packed)
+				total[i] += every * c.size(len(chunk), b.Packed)
 			}
 		}
 		return nil
 	})
 	return total
 }
+
+// codeChunks is how many chunks of codes tell the size of all.
+const codeChunks = 16
 
 // chunkBits estimates the size of a packed chunk.
 type chunkBits struct {

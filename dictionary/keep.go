@@ -68,10 +68,16 @@ func (b *Builder) Keep(rows, total int64) bool {
 func (b *Builder) Unequal(rows int64) bool { return 2*int64(b.Distinct()) > rows }
 
 // Repeats reports whether [Builder.Keep] may be true for the values of a brief column, by runs of them: without it, no more than half of
-// all are distinct, so that each of a sample has an equal one in it with half of the share that the sample has.
-func Repeats(v bytestring.Values, valid encoding.Bits) bool {
+// all are distinct, so that each of a sample has an equal one in it with half of the share that the sample has. expected is about how many are distinct,
+// for [Builder.Expect].
+func Repeats(v bytestring.Values, valid encoding.Bits) (repeat bool, expected int) {
 	const runs, run = 32, 64
-	var seen distinct.Set
+	seen, ok := sets.Get().(*distinct.Set)
+	if !ok {
+		seen = new(distinct.Set)
+	}
+	defer sets.Put(seen)
+	seen.Begin(min(v.N, runs*run))
 	looked := 0
 	for from := 0; from < v.N && looked < runs*run; from += max(v.N/runs, run) {
 		for i := from; i < min(from+run, v.N); i++ {
@@ -80,7 +86,10 @@ func Repeats(v bytestring.Values, valid encoding.Bits) bool {
 			}
 		}
 	}
-	return 2*(looked-seen.Len())*v.N >= looked*looked
+	if expected = 2 * seen.Len(); 2*expected > looked {
+		expected = v.N * seen.Len() / looked
+	}
+	return 2*(looked-seen.Len())*v.N >= looked*looked, expected
 }
 
 // KeepAgainst is [Builder.Keep] with the size of the rows without dictionary, for example from trials on a sample.

@@ -171,6 +171,21 @@ func (s *Set) capacity() int {
 	return len(s.slots) / 2
 }
 
+// Begin empties the set, and makes room for n strings, in the memory that it has if that is enough.
+func (s *Set) Begin(n int) {
+	size := minSlots
+	for n > size/4 && (size <= sparseSlots || n > size/2) {
+		size *= 2
+	}
+	s.data, s.ends, s.last = s.data[:0], slices.Grow(s.ends[:0], n), slot{}
+	if cap(s.slots) < size {
+		s.slots = make([]slot, size)
+		return
+	}
+	s.slots = s.slots[:size]
+	clear(s.slots)
+}
+
 func (s *Set) grow() {
 	old := s.slots
 	s.slots = make([]slot, max(2*len(old), minSlots))
@@ -248,7 +263,7 @@ func (s *Set) Value(id uint32) []byte {
 }
 
 // Memory is the size of the set in bytes.
-func (s *Set) Memory() int { return cap(s.data) + 8*cap(s.ends) + 16*len(s.slots) }
+func (s *Set) Memory() int { return cap(s.data) + 8*cap(s.ends) + 16*cap(s.slots) }
 
 // Reset empties the set, and keeps its memory.
 func (s *Set) Reset() {

@@ -229,8 +229,13 @@ func (w *bytesWriter) giveUp() error {
 	w.addDictionaryStats()
 	w.native.Unequal = w.dict.Unequal(w.rows)
 	err := w.moveToBlocks()
-	w.dict, w.codes = nil, dictionary.Codes{}
+	w.dropDictionary()
 	return err
+}
+
+func (w *bytesWriter) dropDictionary() {
+	w.dict.Release()
+	w.dict, w.codes = nil, dictionary.Codes{}
 }
 
 // moveToBlocks stages the values behind all codes as byte strings.
@@ -260,7 +265,8 @@ func (w *bytesWriter) finishBrief() error {
 	}
 	v, valid := s.Values, s.Valid.View()
 	w.all = int64(v.N)
-	if dictionary.Repeats(v, valid) {
+	if repeat, expected := dictionary.Repeats(v, valid); repeat {
+		w.dict.Expect(expected)
 		return w.endBrief()
 	}
 	w.dict, w.rows, w.native.Unequal = nil, w.all, true
@@ -277,6 +283,7 @@ func (w *bytesWriter) dropFilter() {
 }
 
 func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
+	defer w.dropDictionary() // for the next column
 	if err := w.finishBrief(); err != nil {
 		return out, err
 	}

@@ -115,7 +115,8 @@ func (d *numberDictionary) begin() error {
 	b := d.make()
 	d.make = nil
 	v, valid := d.blocks.staged()
-	if !dictionary.Repeats(v, valid) {
+	repeat, expected := dictionary.Repeats(v, valid)
+	if !repeat {
 		return d.blocks.flush(d.ctx)
 	}
 	d.log = &buffers.FeatureLog{Allowed: d.ctx.Features.Allowed}
@@ -126,6 +127,7 @@ func (d *numberDictionary) begin() error {
 	if err != nil {
 		return err
 	}
+	b.Expect(expected)
 	d.dict, d.first, d.size = b, v.N, size
 	for from, to := 0, firstCodes; from < v.N; from, to = to, min(2*to, v.N) {
 		d.add(v.Slice(from, to), valid.Slice(from, to))
@@ -163,6 +165,7 @@ func saving(size int64) int64 { return size * 7 / 8 }
 // drop forgets the dictionary.
 func (d *numberDictionary) drop() {
 	d.ctx.Features.Merge(d.log)
+	d.dict.Release()
 	d.dict, d.codes = nil, dictionary.Codes{}
 }
 
@@ -218,6 +221,7 @@ func (d *numberDictionary) finish(f *shardpb.FieldDescriptor, release func()) ([
 	}
 	release()
 	d.ctx.Features.Add(edition.NumberDictionaries)
+	defer d.dict.Release()
 	return finishDictionary(d.ctx, d.id, d.dict, &d.codes, f)
 }
 
