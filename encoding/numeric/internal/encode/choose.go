@@ -224,7 +224,7 @@ func estimate[U word.Uint](e *Workspace, r *Row, in Input[U], s *Stats) (size in
 	}
 	if r.Estimate == nil || r.Tier > w.Tier || in.level > levels || !w.allows(r, s.T) ||
 		!roles.has(in.role) || r.Once && in.parent == r.Code ||
-		e.Codes && in.level == 0 && r.Code == encoding.BlockDictionary {
+		e.Codes && in.level == 0 && (r.Code == encoding.BlockDictionary || r.Code == encoding.LZ4) {
 		return 0, found
 	}
 	if w.Tier == TierLight && in.level > 1 && r.Nests {

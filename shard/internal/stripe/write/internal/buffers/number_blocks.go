@@ -63,7 +63,7 @@ func (p *NumberBlocks[T]) Flush(c *Context, valid *BitStage, final bool) error {
 	brief := p.Brief || all
 	return p.Pipeline.add(c, final, func(e *numeric.Encoder[T], out *segment) error {
 		defer PutStage(values)
-		e.Brief(brief, all && p.codes)
+		e.Brief(brief, brief && p.codes)
 		return cutNumbers(c, e, out, values, bits, c.Cut)
 	})
 }
