@@ -399,10 +399,17 @@ func TestRepeats(t *testing.T) {
 			v.Data = fmt.Appendf(v.Data, "%d", k)
 			v.Offsets[i+1] = int64(len(v.Data))
 		}
-		require.Equal(t, c.want, Repeats(v, bitmap.All(c.rows)), "%+v", c)
+		repeat, expected := Repeats(v, bitmap.All(c.rows))
+		require.Equal(t, c.want, repeat, "%+v", c)
+		if c.rows <= 1000 { // all are looked at
+			require.LessOrEqual(t, c.distinct, expected, "%+v", c)
+		}
+		require.LessOrEqual(t, expected, c.rows, "%+v", c)
 	}
 	nulls := bytestring.Values{N: 1000, Offsets: make([]int64, 1001)}
-	require.True(t, Repeats(nulls, bitmap.Bits{Data: make([]byte, 125), Len: 1000}))
+	repeat, expected := Repeats(nulls, bitmap.Bits{Data: make([]byte, 125), Len: 1000})
+	require.True(t, repeat)
+	require.Zero(t, expected)
 }
 
 // Of a brief column in which most values are distinct, the first tell that.

@@ -20,8 +20,8 @@ var Table = encode.NewTable(
 	&radixPack,
 	&fsstStream,
 	&zstandard,
-	&patterns.Fields,
 	&frontCoding,
+	&patterns.Fields,
 	&onPair,
 	&sharedPair,
 )

@@ -141,7 +141,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) ranking {
 			continue
 		}
 		if block, s := samples.of(m.row, e); s != nil {
-			if e.hopeless(w, &r, m, block, in) || !m.suits(w, block, &r.learned) {
+			if e.tooSlow(&r, m, in) || e.hopeless(w, &r, m, block, in) || !m.suits(w, block, &r.learned) {
 				continue
 			}
 			q := Request{Learned: r.learned, Numbers: &numbers, Texts: &texts, Level: m.level, Frame: e.frame()}
@@ -217,6 +217,13 @@ func (e *Encoder) hopeless(w *Workspace, r *ranking, m method, block, in *Input)
 	cost := e.methodCost(m, size, in)
 	return size > 0 && slices.ContainsFunc(r.methods, func(x estimate) bool {
 		return x.cost > 0 && 4*x.cost < 3*cost && !e.muchSmaller(size, x.size, in)
+	})
+}
+
+// tooSlow reports whether decoding by a method takes so long that no size makes up for it, but one that is much smaller than less than two bytes a value.
+func (e *Encoder) tooSlow(r *ranking, m method, in *Input) bool {
+	return e.o.Profile == encoding.Balanced && slices.ContainsFunc(r.methods, func(x estimate) bool {
+		return x.cost > 0 && x.size < 2*in.N && x.cost <= e.methodCost(m, 0, in)
 	})
 }
 

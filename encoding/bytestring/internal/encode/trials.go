@@ -1,6 +1,10 @@
 package encode
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/amudai/amudai-go/encoding"
+)
 
 // trials find the best method for a block. The best tree so far is in dst, and the plan of the encoder has the best
 // methods.
@@ -95,12 +99,14 @@ func (e *Encoder) muchSmaller(size, other int, in *Input) bool {
 }
 
 // mayCost reports whether a method may be the best, for all that is known. The estimates decide where a trial costs much: on a long block,
-// and of an encoding with parts of its own.
+// and of an encoding with parts of its own. What has no use for a long block is not written as one in Balanced, where another is, for a gain that may be none.
 func (t *trials) mayCost(x *estimate, long bool) bool {
 	dear := long || x.row.Nests
 	switch {
 	case dear && t.e.numbers.Thorough():
 		return x.cost-x.cost/dearError < t.best
+	case long && !x.row.Long && t.e.o.Profile == encoding.Balanced:
+		return x.cost+x.cost/dearError < t.best
 	case dear:
 		return x.cost < t.best
 	}
