@@ -287,7 +287,7 @@ func (b *Builder) codeBits(codes *Codes, perms ...[]uint32) []int {
 }
 
 // codeChunks is how many chunks of codes tell the size of all.
-const codeChunks = 16
+const codeChunks = 6
 
 // chunkBits estimates the size of a packed chunk.
 type chunkBits struct {

@@ -84,9 +84,13 @@ func (w *bytesWriter) writeChunk(arr arrow.Array) error {
 		w.native.Stage(v, valid)
 		return nil
 	}
-	if err := w.endBrief(); err != nil {
-		return err
+	if s := w.native.Staged; w.brief && s != nil {
+		_, expected := dictionary.Repeats(s.Values, s.Valid.View())
+		if err := w.endBrief(expected); err != nil {
+			return err
+		}
 	}
+	w.brief = false
 	return w.addAll(v, valid)
 }
 
@@ -99,15 +103,12 @@ func (w *bytesWriter) staysBrief(v bytestring.Values) bool {
 	return n <= w.ctx.Stage.Values && bytes <= w.ctx.Stage.Brief
 }
 
-// endBrief adds what is staged of a brief column, as that of any other.
-func (w *bytesWriter) endBrief() error {
+// endBrief adds what is staged of a brief column, as that of any other, of which about so many values are distinct.
+func (w *bytesWriter) endBrief(expected int) error {
 	s := w.native.Staged
-	if !w.brief || s == nil {
-		w.brief = false
-		return nil
-	}
-	w.brief, w.native.Staged = false, nil
+	w.native.Staged = nil
 	defer s.Put()
+	w.dict.Expect(expected)
 	return w.addAll(s.Values, s.Valid.View())
 }
 
@@ -265,9 +266,9 @@ func (w *bytesWriter) finishBrief() error {
 	}
 	v, valid := s.Values, s.Valid.View()
 	w.all = int64(v.N)
-	if repeat, expected := dictionary.Repeats(v, valid); repeat {
-		w.dict.Expect(expected)
-		return w.endBrief()
+	repeat, expected := dictionary.Repeats(v, valid)
+	if repeat {
+		return w.endBrief(expected)
 	}
 	w.dict, w.rows, w.native.Unequal = nil, w.all, true
 	w.dropFilter()
