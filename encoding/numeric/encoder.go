@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -33,6 +34,13 @@ type Encoder[T Value] struct {
 	brief  bool         // one block has all values
 	codes  bool         // which are codes of a dictionary, of which each occurs
 	forced *encode.Plan // set by tests
+	tried  trial[T]     // of all values of a brief column, which Plan has chosen to be one block
+}
+
+// trial is the tree of values.
+type trial[T Value] struct {
+	values []T
+	tree   []byte
 }
 
 // NewEncoder returns an encoder.
@@ -117,6 +125,8 @@ func (e *Encoder[T]) Plan(values []T, valid encoding.Bits) (blockLen int) {
 	n := shortBlock
 	if 1000*long <= (1000-gain)*short {
 		n = longBlock
+	} else {
+		e.tried = trial[T]{}
 	}
 	e.plans = planEvery
 	if e.gap > 0 && n == e.len {
@@ -171,6 +181,9 @@ func (e *Encoder[T]) try(values []T, valid bitmap.Bits, blockLen, every int) (co
 		cost += w.Weights.Cost(len(w.Trial)+blockOverhead, w.Decode-before)
 		n += end - i
 	}
+	if blockLen == longBlock && e.brief && e.o.Profile == encoding.Balanced { // whose trials are as thorough as what is written
+		e.tried = trial[T]{values, slices.Clone(w.Trial)}
+	}
 	return 1000 * cost / int64(n)
 }
 
@@ -201,6 +214,11 @@ func (e *Encoder[T]) AppendBlock(dst []byte, values []T, valid encoding.Bits) ([
 
 // AppendTree appends the encoding tree of values only.
 func (e *Encoder[T]) AppendTree(dst []byte, values []T, valid encoding.Bits) []byte {
+	tried := e.tried
+	e.tried = trial[T]{}
+	if n := len(tried.values); n > 0 && n == len(values) && &values[0] == &tried.values[0] {
+		return append(dst, tried.tree...)
+	}
 	w := e.workspace()
 	defer workspaces.Put(w)
 	return e.append(w, dst, values, valid, e.len)
