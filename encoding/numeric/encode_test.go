@@ -346,33 +346,6 @@ func TestBrief(t *testing.T) {
 	require.Equal(t, shortBlock, e.Plan(values[:10_000], bitmap.All(10_000)))
 }
 
-// Few values whose short blocks have narrower ranges are not taken for one block without a trial. Values under nulls do not matter.
-func TestClustered(t *testing.T) {
-	const n = 40_000
-	signed, floats, nulls := make([]int64, n), make([]float64, n), bitmap.Bits{Data: make([]byte, n/8), Len: n}
-	for i := range signed {
-		signed[i] = int64(i) * 7919 % 10_007
-		if i%3 > 0 {
-			bitmap.SetRange(nulls.Data, i, 1)
-		}
-	}
-	require.False(t, clustered(signed, bitmap.All(n)))
-	require.True(t, clustered(floats, bitmap.All(n)))
-	for i := range signed {
-		signed[i] = int64(i) - n/2
-	}
-	require.True(t, clustered(signed, bitmap.All(n)))
-	for i := range signed {
-		if !nulls.At(i) {
-			signed[i] = math.MinInt64
-		}
-	}
-	require.False(t, clustered(signed, bitmap.All(n)))
-	require.True(t, clustered(signed, nulls))
-	least, most := spanOf([]int8{-128, 127, 0}, bitmap.All(3))
-	require.Equal(t, uint64(255), most-least)
-}
-
 // The same steps but for jumps, as of the ages of one person after the other, take little more than what tells the jumps.
 func TestJumps(t *testing.T) {
 	const n = 30_000

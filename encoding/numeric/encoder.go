@@ -2,9 +2,6 @@ package numeric
 
 import (
 	"fmt"
-	"math"
-	"math/bits"
-	"slices"
 	"sync"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -34,13 +31,6 @@ type Encoder[T Value] struct {
 	brief  bool         // one block has all values
 	codes  bool         // which are codes of a dictionary, of which each occurs
 	forced *encode.Plan // set by tests
-	tried  trial[T]     // of all values of a brief column, which Plan has chosen to be one block
-}
-
-// trial is the tree of values.
-type trial[T Value] struct {
-	values []T
-	tree   []byte
 }
 
 // NewEncoder returns an encoder.
@@ -65,8 +55,8 @@ func (e *Encoder[T]) Clone() *Encoder[T] {
 	return &c
 }
 
-// Brief says whether the values that follow are all that the column has, and at most 65536. In Balanced of edition 2026, they become one
-// block without a trial of shorter ones, which takes longer than writing it, unless they are clustered. After earlier blocks, in another stripe for example, there
+// Brief says whether the values that follow are all that the column has, and at most 65536. In edition 2026, they become one
+// block without a trial of shorter ones, which takes longer than writing it. After earlier blocks, in another stripe for example, there
 // is no difference.
 //
 // codes says that they are one block, too, and all codes of a dictionary, each of which occurs: so another dictionary brings nothing, and is not tried.
@@ -92,28 +82,20 @@ const (
 	planMost  = 128
 )
 
+// leastGain is what long blocks of profiles have to save, in 1000ths; where it is 0, there are none.
+var leastGain = [encoding.MinimalSize + 1]int64{encoding.Balanced: 30, encoding.HighCompression: 10, encoding.MinimalSize: 5}
+
 // Plan examines the staged values and returns the number of values of the next blocks: 8192, or 65536 if these are
 // notably smaller. The last block of a column has the remaining values.
 func (e *Encoder[T]) Plan(values []T, valid encoding.Bits) (blockLen int) {
-	if e.short() {
+	gain := leastGain[min(e.o.Profile, encoding.MinimalSize)]
+	switch {
+	case gain == 0 || e.short():
 		return shortBlock
-	}
-	gain := int64(0) // minimum gain of a long block, in 1000ths
-	switch e.o.Profile {
-	case encoding.Balanced:
-		gain = 30
-	case encoding.HighCompression:
-		gain = 10
-	case encoding.MinimalSize:
-		gain = 5
-	default:
-		return shortBlock
-	}
-	if e.brief && (len(values) < 2*shortBlock || Of[T]().Float() || !clustered(values, valid)) {
+	case e.brief:
 		e.len = longBlock
 		return e.len
-	}
-	if len(values) < 2*shortBlock {
+	case len(values) < 2*shortBlock:
 		return e.len
 	}
 	if e.plans--; e.plans > 0 {
@@ -125,8 +107,6 @@ func (e *Encoder[T]) Plan(values []T, valid encoding.Bits) (blockLen int) {
 	n := shortBlock
 	if 1000*long <= (1000-gain)*short {
 		n = longBlock
-	} else {
-		e.tried = trial[T]{}
 	}
 	e.plans = planEvery
 	if e.gap > 0 && n == e.len {
@@ -134,38 +114,6 @@ func (e *Encoder[T]) Plan(values []T, valid encoding.Bits) (blockLen int) {
 	}
 	e.gap, e.len = e.plans, n
 	return n
-}
-
-// clustered reports whether short blocks may be smaller: whether their values lie so near each other that a sixteenth of all bits is saved. Of
-// floats that is not known.
-func clustered[T Value](values []T, valid bitmap.Bits) bool {
-	if Of[T]().Float() {
-		return true
-	}
-	parts, low, high := 0, uint64(math.MaxUint64), uint64(0)
-	for i := 0; i < len(values); i += shortBlock {
-		end := min(i+shortBlock, len(values))
-		least, most := spanOf(values[i:end], sliceBits(valid, i, end))
-		low, high = min(low, least), max(high, most)
-		parts += (end - i) * bits.Len64(most-min(least, most))
-	}
-	whole := len(values) * bits.Len64(high-min(low, high))
-	return 16*(whole-parts) >= whole
-}
-
-// spanOf is the least and the largest of the values that are not null, which are integers, as words in their order.
-func spanOf[T Value](values []T, valid bitmap.Bits) (least, most uint64) {
-	least = math.MaxUint64
-	flip := uint64(0)
-	if Of[T]().Signed() {
-		flip = 1 << 63
-	}
-	for i, v := range values {
-		if valid.Data == nil || valid.At(i) {
-			least, most = min(least, uint64(v)^flip), max(most, uint64(v)^flip)
-		}
-	}
-	return least, most
 }
 
 // try returns the cost of a thousand values in blocks of some length, as one of them every so many values shows.
@@ -180,9 +128,6 @@ func (e *Encoder[T]) try(values []T, valid bitmap.Bits, blockLen, every int) (co
 		w.Trial = e.append(w, w.Trial[:0], values[i:end], sliceBits(valid, i, end), blockLen)
 		cost += w.Weights.Cost(len(w.Trial)+blockOverhead, w.Decode-before)
 		n += end - i
-	}
-	if blockLen == longBlock && e.brief && e.o.Profile == encoding.Balanced { // whose trials are as thorough as what is written
-		e.tried = trial[T]{values, slices.Clone(w.Trial)}
 	}
 	return 1000 * cost / int64(n)
 }
@@ -214,11 +159,6 @@ func (e *Encoder[T]) AppendBlock(dst []byte, values []T, valid encoding.Bits) ([
 
 // AppendTree appends the encoding tree of values only.
 func (e *Encoder[T]) AppendTree(dst []byte, values []T, valid encoding.Bits) []byte {
-	tried := e.tried
-	e.tried = trial[T]{}
-	if n := len(tried.values); n > 0 && n == len(values) && &values[0] == &tried.values[0] {
-		return append(dst, tried.tree...)
-	}
 	w := e.workspace()
 	defer workspaces.Put(w)
 	return e.append(w, dst, values, valid, e.len)

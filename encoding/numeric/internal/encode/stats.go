@@ -41,7 +41,7 @@ func analyze[U word.Uint](e *Workspace, in Input[U]) *Stats {
 		s.Width = bits.Len64(s.Spread)
 		low, high = low^flip, high^flip
 		s.Low = uint64(low)
-		s.Rough = e.Weights.Features != 0 && in.rough(low)
+		s.Rough = e.Weights.Features != 0 && e.Weights.Tier >= TierHeavy && in.rough(low)
 		if in.T.Unsigned() && (flip == 0 || word.SignedOf(low) >= 0) {
 			s.MaxWidth = bits.Len64(uint64(high))
 		}
