@@ -46,6 +46,7 @@ var rows = [][]string{
 	{"shard/internal/index"},
 	{"shard/internal/index/inverted", "shard/internal/index/hashmap", "shard/internal/index/internal"},
 	{"shard/internal/shardwriter"},
+	{"shard/internal/readahead"},
 	{"shard/internal/shardfile"},
 	{"shard/internal/message", "shard/internal/reflist", "shard/internal/recovery"},
 	{"shard/internal/stripe/read", "shard/internal/stripe/write", "shard/internal/stripe/pageindex"},

@@ -7,6 +7,7 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/readahead"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/table/provider"
@@ -28,7 +29,7 @@ type column struct {
 }
 
 // aheadColumn is the column of a selected node in a selected stripe, whose bytes are read ahead.
-func (in *inspector) aheadColumn(ctx context.Context, ahead *shardfile.Ahead, stripe, i int) (c column, err error) {
+func (in *inspector) aheadColumn(ctx context.Context, ahead *readahead.Ahead, stripe, i int) (c column, err error) {
 	if _, err := ahead.Next(ctx, stripe, i); err != nil {
 		return c, err
 	}

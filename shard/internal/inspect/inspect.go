@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard/internal/readahead"
 	"github.com/amudai/amudai-go/shard/internal/root"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
@@ -107,12 +108,12 @@ type node struct {
 }
 
 // readAhead plans the reads of parts of the selected columns.
-func (in *inspector) readAhead(ctx context.Context, parts blocks.Parts) (*shardfile.Ahead, error) {
+func (in *inspector) readAhead(ctx context.Context, parts blocks.Parts) (*readahead.Ahead, error) {
 	ids := make([]uint32, len(in.nodes))
 	for i := range ids {
 		ids[i] = in.nodes[i].ID()
 	}
-	return in.file.Ahead(ctx, in.stripes(), ids, len(ids), func(ctx context.Context, dst []storage.ByteRange, st *shardfile.Stripe, i int) ([]storage.ByteRange, error) {
+	return readahead.New(ctx, in.file, in.stripes(), ids, len(ids), func(ctx context.Context, dst []storage.ByteRange, st *shardfile.Stripe, i int) ([]storage.ByteRange, error) {
 		n := in.nodes[i]
 		return blocks.RangesToOpen(ctx, dst, st, arrowmap.Column{ID: n.ID(), Parent: n.ParentID()}, parts, math.MaxInt64)
 	})

@@ -61,11 +61,6 @@ func (a *artifact) ReadAt(ctx context.Context, p []byte, off int64) error {
 			return nil
 		}
 	}
-	return a.fetch(ctx, p, off)
-}
-
-// fetch reads bytes that are not in memory.
-func (a *artifact) fetch(ctx context.Context, p []byte, off int64) error {
 	a.reads.requests.Add(1)
 	a.reads.bytes.Add(int64(len(p)))
 	defer func(start time.Time) { a.reads.took.Add(int64(time.Since(start))) }(time.Now())
@@ -77,6 +72,9 @@ type reads struct {
 	requests, bytes, took atomic.Int64
 	ahead                 atomic.Pointer[storage.Prefetched]
 }
+
+// Hold has bytes of artifacts at hand for the reads that follow, in place of those of the last call.
+func (f *File) Hold(ahead storage.Prefetched) { f.reads.ahead.Store(&ahead) }
 
 // Reads are requests to storage.
 type Reads struct {

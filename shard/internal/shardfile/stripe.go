@@ -30,15 +30,6 @@ func (s *Stripe) Index() int { return s.index }
 // Rows is the number of records, deleted ones included.
 func (s *Stripe) Rows() int64 { return int64(s.directory.TotalRecordCount) }
 
-// IDCount is the number of schema ids of its shard.
-func (s *Stripe) IDCount(ctx context.Context) (uint32, error) {
-	sch, err := s.f.Schema(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return sch.IDCount(), nil
-}
-
 // Position is the number of the stripe's first record in the shard.
 func (s *Stripe) Position() int64 { return s.position }
 

@@ -136,11 +136,11 @@ func (c *Composed) rawSize(ctx context.Context, finished map[uint32]*stripe.Node
 			count(d.GetField(), true)
 		}
 	}
-	n, err := c.Of.IDCount(ctx)
+	sch, err := c.Of.File().Schema(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for id := range n {
+	for id := range sch.IDCount() {
 		if used[id] {
 			continue
 		}

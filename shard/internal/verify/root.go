@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/shard/internal/readahead"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/storage"
@@ -147,7 +148,7 @@ func (v *verifier) messages(ctx context.Context) error {
 		}
 		return ctx.Err()
 	})
-	if err = cmp.Or(err, v.file.ReadAhead(ctx, ranges)); err != nil {
+	if err = cmp.Or(err, readahead.Read(ctx, v.file, ranges)); err != nil {
 		return err
 	}
 	return v.file.Messages(ctx, func(m shardfile.MessageRef, err error) error {

@@ -32,6 +32,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/verification"
+	"github.com/amudai/amudai-go/shard/internal/readahead"
 	"github.com/amudai/amudai-go/shard/internal/reference"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/shard/internal/shardtable"
@@ -241,12 +242,12 @@ func (v *verifier) stripes(ctx context.Context) error {
 }
 
 // ahead reads ahead of the checks of all stripes.
-func (v *verifier) ahead(ctx context.Context) (*shardfile.Ahead, error) {
+func (v *verifier) ahead(ctx context.Context) (*readahead.Ahead, error) {
 	all := make([]*shardfile.Stripe, v.file.NumStripes())
 	for i := range all {
 		all[i] = v.file.Stripe(i)
 	}
-	return v.file.Ahead(ctx, all, v.ids, v.schema.NumFields(), v.ranges)
+	return readahead.New(ctx, v.file, all, v.ids, v.schema.NumFields(), v.ranges)
 }
 
 func (v *verifier) ranges(ctx context.Context, dst []storage.ByteRange, s *shardfile.Stripe, i int) ([]storage.ByteRange, error) {
@@ -262,7 +263,7 @@ func (v *verifier) ranges(ctx context.Context, dst []storage.ByteRange, s *shard
 }
 
 // stripe checks the columns of a stripe.
-func (v *verifier) stripe(ctx context.Context, ahead *shardfile.Ahead, s *shardfile.Stripe) (err error) {
+func (v *verifier) stripe(ctx context.Context, ahead *readahead.Ahead, s *shardfile.Stripe) (err error) {
 	fields := v.schema.NumFields()
 	v.budget.nextStripe()
 	for from, end := 0, 0; from < fields && err == nil; from = end {

@@ -1,4 +1,5 @@
-package shardfile
+// Package readahead reads what is looked at next of a shard in a store, as much at a time as fits into memory.
+package readahead
 
 import (
 	"context"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/parallel"
+	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -17,20 +19,20 @@ const aheadBytes = 64 << 20
 // Ahead reads over a network ahead of one who looks at the columns of stripes in turn: all bytes of as many as fit are asked for at the same time. Other
 // files are read as they are looked at.
 type Ahead struct {
-	f       *File
-	stripes []*Stripe
+	f       *shardfile.File
+	stripes []*shardfile.Stripe
 	columns int
-	ranges  aheadRanges
+	ranges  columnRanges
 	end     int // of the columns whose bytes are there, counted through all stripes
 }
 
-type aheadRanges = func(ctx context.Context, dst []storage.ByteRange, s *Stripe, column int) ([]storage.ByteRange, error)
+type columnRanges = func(ctx context.Context, dst []storage.ByteRange, s *shardfile.Stripe, column int) ([]storage.ByteRange, error)
 
-// Ahead reads the descriptors of nodes of the stripes, and begins before their first column. ranges appends those of the bytes of a column in a stripe, as far
+// New reads the descriptors of nodes of the stripes, and begins before their first column. ranges appends those of the bytes of a column in a stripe, as far
 // as they are sound. There may be one of a file at a time.
-func (f *File) Ahead(ctx context.Context, stripes []*Stripe, ids []uint32, columns int, ranges aheadRanges) (*Ahead, error) {
+func New(ctx context.Context, f *shardfile.File, stripes []*shardfile.Stripe, ids []uint32, columns int, ranges columnRanges) (*Ahead, error) {
 	a := &Ahead{f: f, stripes: stripes, columns: columns, ranges: ranges}
-	if f.root.Capabilities().Latency != storage.LatencyHigh {
+	if f.Root().Capabilities().Latency != storage.LatencyHigh {
 		a.end = len(stripes) * columns
 		return a, nil
 	}
@@ -49,7 +51,7 @@ func (a *Ahead) Next(ctx context.Context, stripe, column int) (end int, err erro
 }
 
 func (a *Ahead) read(ctx context.Context, from int) error {
-	a.f.reads.ahead.Store(nil)
+	a.f.Hold(nil)
 	var all []storage.ByteRange
 	for a.end = from; a.end < len(a.stripes)*a.columns; a.end++ {
 		n := len(all)
@@ -62,13 +64,13 @@ func (a *Ahead) read(ctx context.Context, from int) error {
 		}
 		all = more
 	}
-	return a.f.ReadAhead(ctx, all)
+	return Read(ctx, a.f, all)
 }
 
-// ReadAhead has ranges of bytes at hand that are read next, in place of earlier ones, if they are in a store. Ranges that do not fit their artifact, or
+// Read has ranges of bytes at hand that are read next, in place of earlier ones, if they are in a store. Ranges that do not fit their artifact, or
 // into memory, are left to these reads.
-func (f *File) ReadAhead(ctx context.Context, ranges []storage.ByteRange) error {
-	latency := f.root.Capabilities().Latency
+func Read(ctx context.Context, f *shardfile.File, ranges []storage.ByteRange) error {
+	latency := f.Root().Capabilities().Latency
 	if latency != storage.LatencyHigh {
 		return nil
 	}
@@ -81,7 +83,7 @@ func (f *File) ReadAhead(ctx context.Context, ranges []storage.ByteRange) error 
 		return !fits
 	})
 	read, err := storage.Prefetch(ctx, ranges, storage.DefaultCoalesce(latency))
-	f.reads.ahead.Store(&read)
+	f.Hold(read)
 	return unlessDamage(err)
 }
 
