@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/amudai/amudai-go/index/term/internal/packed"
 	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -81,10 +82,10 @@ func (p *parser) parse(b *block, data []byte, o *Options, total int, listsSize u
 	case stored+suffixesStored > len(parts):
 		return fault.Corruptf("block of %d bytes has parts of %d and %d", len(data), stored, suffixesStored)
 	}
-	if p.numbers, err = unpack(&p.zstd, p.numbers, parts[:stored], size); err != nil {
+	if p.numbers, err = packed.Unpack(&p.zstd, p.numbers, parts[:stored], size); err != nil {
 		return err
 	}
-	if p.suffixes, err = unpack(&p.zstd, p.suffixes, parts[stored:stored+suffixesStored], suffixesSize); err != nil {
+	if p.suffixes, err = packed.Unpack(&p.zstd, p.suffixes, parts[stored:stored+suffixesStored], suffixesSize); err != nil {
 		return err
 	}
 	b.scored = o.Scored

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 	"sort"
-	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/storage"
@@ -132,7 +131,7 @@ func (b *block) containing(c Collation, text []byte, end bool) iter.Seq[int] {
 		next := 0
 		for i := range b.occurrences(text, end) {
 			for ; next < i; next++ {
-				if mayBeCut(c, b.term(next)) && !yield(next) {
+				if analysis.MayBeCut(c, b.term(next)) && !yield(next) {
 					return
 				}
 			}
@@ -142,7 +141,7 @@ func (b *block) containing(c Collation, text []byte, end bool) iter.Seq[int] {
 			next = i + 1
 		}
 		for ; next < b.len(); next++ {
-			if mayBeCut(c, b.term(next)) && !yield(next) {
+			if analysis.MayBeCut(c, b.term(next)) && !yield(next) {
 				return
 			}
 		}
@@ -173,22 +172,4 @@ func (b *block) occurrences(text []byte, end bool) iter.Seq[int] {
 			}
 		}
 	}
-}
-
-// leastCut is the least length of a term that was cut, before it was put in upper case.
-const leastCut = analysis.MaxTermLen - utf8.UTFMax + 1
-
-// mayBeCut reports whether a term may be the beginning of a longer word: whether the longest text of which it is the upper case is.
-func mayBeCut(c Collation, term []byte) bool {
-	n := len(term)
-	if c == analysis.CasePreserving || 2*n < leastCut {
-		return n >= leastCut
-	}
-	for _, b := range term {
-		// Those of "ı" and "ſ" are "I" and "S". Of other characters, only some of two bytes are the upper case of one of three.
-		if b == 'I' || b == 'S' || b&0xe0 == 0xc0 {
-			n++
-		}
-	}
-	return n >= leastCut
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
+const leastCut = analysis.MaxTermLen - utf8.UTFMax + 1
+
 // A term that may have been cut is yielded for any text, whatever its upper case takes.
 func TestMayBeCut(t *testing.T) {
 	for r := range rune(utf8.MaxRune + 1) {
@@ -23,11 +25,11 @@ func TestMayBeCut(t *testing.T) {
 			continue
 		}
 		word := bytes.Repeat(utf8.AppendRune(nil, r), analysis.MaxTermLen/max(utf8.RuneLen(r), 1))
-		require.True(t, mayBeCut(analysis.CaseInsensitive, analysis.AppendUpper(nil, word)), "%U", r)
+		require.True(t, analysis.MayBeCut(analysis.CaseInsensitive, analysis.AppendUpper(nil, word)), "%U", r)
 	}
 	for n := range 200 {
-		require.Equal(t, n >= leastCut, mayBeCut(analysis.CaseInsensitive, bytes.Repeat([]byte("A"), n)))
-		require.Equal(t, n >= leastCut, mayBeCut(analysis.CasePreserving, bytes.Repeat([]byte("s"), n)))
+		require.Equal(t, n >= leastCut, analysis.MayBeCut(analysis.CaseInsensitive, bytes.Repeat([]byte("A"), n)))
+		require.Equal(t, n >= leastCut, analysis.MayBeCut(analysis.CasePreserving, bytes.Repeat([]byte("s"), n)))
 	}
 }
 
@@ -84,7 +86,7 @@ func requireContaining(t require.TestingT, x *Index, text []byte, end bool) {
 	var want, got []string
 	for e, err := range x.All(tctx) {
 		require.NoError(t, err)
-		if strings.Contains(string(e.Term), string(text)) && (!end || strings.HasSuffix(string(e.Term), string(text))) || mayBeCut(x.Collation, e.Term) {
+		if strings.Contains(string(e.Term), string(text)) && (!end || strings.HasSuffix(string(e.Term), string(text))) || analysis.MayBeCut(x.Collation, e.Term) {
 			want = append(want, fmt.Sprintf("%d %s", e.Field, e.Term))
 		}
 	}

@@ -72,11 +72,6 @@ package term
 
 import (
 	"encoding/binary"
-	"slices"
-
-	"github.com/klauspost/compress/zstd"
-
-	"github.com/amudai/amudai-go/internal/base/decompress"
 )
 
 const (
@@ -88,40 +83,6 @@ const (
 	footerLen   = 72
 	magic       = "amterm"
 )
-
-// packer compresses bytes, if that makes them smaller.
-type packer struct {
-	zstd *zstd.Encoder
-	room []byte
-}
-
-// pack appends bytes as stored to dst.
-func (p *packer) pack(dst, b []byte) ([]byte, error) {
-	if p.zstd == nil {
-		// Most terms are numbers, in which the encoder finds no matches. Without the last option it would not try to encode their digits.
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true),
-			zstd.WithAllLitEntropyCompression(true))
-		if err != nil {
-			return nil, err
-		}
-		p.zstd = z
-	}
-	p.room = p.zstd.EncodeAll(b, p.room[:0])
-	if len(p.room) < len(b) {
-		b = p.room
-	}
-	return append(dst, b...), nil
-}
-
-// unpack is the inverse of pack, into the memory of room if that is large enough. The size is to be checked before.
-func unpack(z *decompress.Zstd, room, b []byte, size int) ([]byte, error) {
-	room = slices.Grow(room[:0], size)[:size]
-	if len(b) == size {
-		copy(room, b)
-		return room, nil
-	}
-	return room, z.Decode(room, b)
-}
 
 // uvarint takes a number from the beginning of b; ok is false if there is none up to most.
 func uvarint(b []byte, most uint64) (x uint64, rest []byte, ok bool) {

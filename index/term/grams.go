@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/postings"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -68,7 +69,7 @@ func (g *gramWriter) add(term []byte, shared int) {
 			g.found = append(g.found, n)
 		}
 	}
-	g.cutBlock = g.cutBlock || mayBeCut(g.collation, term)
+	g.cutBlock = g.cutBlock || analysis.MayBeCut(g.collation, term)
 }
 
 // endBlock ends the block of a number.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/amudai/amudai-go/index/term/internal/packed"
 	"github.com/amudai/amudai-go/index/term/internal/runs"
 	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -95,7 +96,7 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 	if x.Hash = binary.LittleEndian.Uint64(f[56:]); footerHash(tail, f[:56]) != x.Hash {
 		return nil, fault.Checksumf("checksum of the term index's directory")
 	}
-	if tail, err = unpack(new(decompress.Zstd), nil, tail, int(size)); err != nil {
+	if tail, err = packed.Unpack(new(decompress.Zstd), nil, tail, int(size)); err != nil {
 		return nil, err
 	}
 	return x, x.readDirectory(tail, int(blocks), int(pages), from)

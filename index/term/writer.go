@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/amudai/amudai-go/index/term/internal/packed"
 	"github.com/amudai/amudai-go/index/term/internal/runs"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/frontcode"
@@ -54,7 +55,7 @@ type writer struct {
 	out       io.Writer
 	o         Options
 	total     int
-	packer    packer
+	packer    packed.Packer
 	block     openBlock
 	directory []byte
 	grams     gramWriter
@@ -259,7 +260,7 @@ func (w *writer) finish() error {
 	for _, p := range pages {
 		w.directory = binary.AppendUvarint(w.directory, uint64(w.write(p)))
 	}
-	stored, err := w.packer.pack(nil, w.directory)
+	stored, err := w.packer.Pack(nil, w.directory)
 	if err != nil {
 		return err
 	}
@@ -321,7 +322,7 @@ func (b *openBlock) add(term []byte, field, n, size int) (shared int) {
 }
 
 // append appends the block.
-func (b *openBlock) append(dst []byte, p *packer, fields bool) (out []byte, err error) {
+func (b *openBlock) append(dst []byte, p *packed.Packer, fields bool) (out []byte, err error) {
 	e := append(append(b.numbers[:0], b.shared...), b.lengths...)
 	if fields {
 		e = append(e, b.fields...)
@@ -331,11 +332,11 @@ func (b *openBlock) append(dst []byte, p *packer, fields bool) (out []byte, err 
 	b.short.Align()
 	from := len(dst)
 	dst = append(dst, make([]byte, blockHeader)...)
-	if dst, err = p.pack(dst, e); err != nil {
+	if dst, err = p.Pack(dst, e); err != nil {
 		return dst, err
 	}
 	numbers := len(dst) - from - blockHeader
-	if dst, err = p.pack(dst, b.suffixes); err != nil {
+	if dst, err = p.Pack(dst, b.suffixes); err != nil {
 		return dst, err
 	}
 	suffixes := len(dst) - from - blockHeader - numbers
