@@ -58,32 +58,19 @@ func logSearches(rare []string) []search {
 	for i, word := range rare {
 		expressions[i] = `\w+.*\D` + word
 	}
-	ask := func(title, kind string, words ...string) search {
-		return search{title, kind, words, nil, tantivyName, 1}
-	}
 	return []search{
-		ask("a rare word", "count").inTurn(rare),
-		ask("the same, with the lines", "lines").inTurn(rare),
-		ask("`sshd NOT failed`", "without", "sshd", "failed"),
-		ask("`NOT failed`", "not", "failed"),
-		ask("`user AND unknown AND sshd`", "and", "user", "unknown", "sshd"),
-		ask("`error OR refused`", "or", "error", "refused"),
-		ask("`auth*`", "prefix", "auth"),
-		ask("`\""+pair+"\"`", "phrase", strings.Fields(pair)...),
-		ask("`ailure` within words", "contains", "ailure").to(ripgrepName, 0.5),
-		ask("`--regex '"+pair+`; .*rhost=\d+\.'`+"`", "regex", pair+`; .*rhost=\d+\.`).to(ripgrepName, 0.5),
-		ask("a regular expression with a rare word", "regex").inTurn(expressions).to(ripgrepName, 0.05),
+		{"a rare word", "count", nil, rare, tantivyName, 1},
+		{"the same, with the lines", "lines", nil, rare, tantivyName, 1},
+		{"`sshd NOT failed`", "without", []string{"sshd", "failed"}, nil, tantivyName, 1},
+		{"`NOT failed`", "not", []string{"failed"}, nil, tantivyName, 1},
+		{"`user AND unknown AND sshd`", "and", []string{"user", "unknown", "sshd"}, nil, tantivyName, 1},
+		{"`error OR refused`", "or", []string{"error", "refused"}, nil, tantivyName, 1},
+		{"`auth*`", "prefix", []string{"auth"}, nil, tantivyName, 1},
+		{"`\"" + pair + "\"`", "phrase", strings.Fields(pair), nil, tantivyName, 1},
+		{"`ailure` within words", "contains", []string{"ailure"}, nil, ripgrepName, 0.5},
+		{"`--regex '" + pair + `; .*rhost=\d+\.'` + "`", "regex", []string{pair + `; .*rhost=\d+\.`}, nil, ripgrepName, 0.5},
+		{"a regular expression with a rare word", "regex", nil, expressions, ripgrepName, 0.05},
 	}
-}
-
-func (s search) inTurn(words []string) search {
-	s.turns = words
-	return s
-}
-
-func (s search) to(base string, goal float64) search {
-	s.base, s.goal = base, goal
-	return s
 }
 
 // proseSearches are about prose: what words it has by their frequency.

@@ -3,9 +3,11 @@ package term
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 
-	"github.com/amudai/amudai-go/index/term/internal/texts"
+	"github.com/amudai/amudai-go/internal/base/search"
+	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
 // dictionaryBytes bounds a dictionary. An index whose terms have more bytes has none.
@@ -13,31 +15,39 @@ const dictionaryBytes = 16 << 20
 
 // dictionary is the terms of an index in memory, once they were read. It is for texts that may be in many blocks, as a few digits are where most terms are numbers.
 type dictionary struct {
-	mu    sync.Mutex
-	read  bool
-	texts *texts.Texts // nil if there is no room
+	mu   sync.Mutex
+	read bool
+	text []byte   // all terms, a byte before each that keeps them apart; nil if there is no room
+	ends []uint32 // of each block in text, from 0 on
+	cut  []bool   // whether a block has a term that may have been cut
 }
 
 // Narrow leaves out the blocks in which no term contains a text, and none may have been cut. It reads all blocks of the index once, and none later.
 func (x *Index) Narrow(ctx context.Context, blocks []uint32, text []byte) ([]uint32, error) {
-	all, err := x.dictionary.get(ctx, x)
-	if all == nil || err != nil {
+	d := x.dictionary
+	if err := d.fill(ctx, x); d.text == nil || err != nil {
 		return blocks, err
 	}
-	return all.Narrow(blocks, text), nil
+	needle := search.New(text)
+	return slices.DeleteFunc(blocks, func(b uint32) bool { return !d.cut[b] && needle.Index(d.text[d.ends[b]:d.ends[b+1]]) < 0 }), nil
 }
 
-func (d *dictionary) get(ctx context.Context, x *Index) (_ *texts.Texts, err error) {
+func (d *dictionary) fill(ctx context.Context, x *Index) (err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.read {
-		return d.texts, nil
+		return nil
 	}
-	all := new(texts.Texts)
+	text, ends, cut := []byte{}, []uint32{0}, []bool(nil)
 	x.walk(ctx, x.allBlocks(), func(b *block) iter.Seq[int] {
 		return func(yield func(int) bool) {
-			if all.Add(x.Collation, b.terms, b.ends); all.Size() > dictionaryBytes {
-				all = nil
+			cuts := false
+			for i := range b.len() {
+				text = append(append(text, 0), b.term(i)...)
+				cuts = cuts || analysis.MayBeCut(x.Collation, b.term(i))
+			}
+			ends, cut = append(ends, uint32(len(text))), append(cut, cuts)
+			if len(text) > dictionaryBytes {
 				yield(0)
 			}
 		}
@@ -45,8 +55,8 @@ func (d *dictionary) get(ctx context.Context, x *Index) (_ *texts.Texts, err err
 		err = failed
 		return false
 	})
-	if err == nil {
-		d.read, d.texts = true, all
+	if d.read = err == nil; d.read && len(text) <= dictionaryBytes {
+		d.text, d.ends, d.cut = text, ends, cut
 	}
-	return d.texts, err
+	return err
 }
