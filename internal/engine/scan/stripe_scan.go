@@ -76,7 +76,7 @@ func (s *stripeScan) column(ctx context.Context, i int, last bool) (table.Column
 	c := slot.column
 	if c == nil {
 		var err error
-		keep := s.scan.filter != nil // it may be read for a few rows only, now and by other scans
+		keep := s.scan.filter != nil || len(s.scan.o.Rows) > 1 // it may be read for a few rows only, now and by other scans
 		if c, err = s.stripe.Open(ctx, &s.scan.columns[i], keep, s.groups[i/table.GroupSize]); err != nil {
 			return nil, err
 		}

@@ -274,9 +274,7 @@ var Template = encode.Row{
 		encoding.HighCompression:    {zstd.SpeedFastest}, // stronger levels are larger, on digits
 		encoding.MinimalSize:        {zstd.SpeedFastest},
 	},
-	Suits: func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool {
-		return in.Fixed == 0 && len(in.Bytes()) >= leastTemplates
-	},
+	Suits:   func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool { return in.Fixed == 0 },
 	Append:  appendTemplates,
 	Cost:    encode.DecodeCost{PerByte: 200, PerStored: 100, PerValue: 3000},
 	Long:    true,
@@ -285,9 +283,6 @@ var Template = encode.Row{
 	Parts:   []string{"Plain", "Plain"},
 	Leveled: true,
 }
-
-// leastTemplates is the bytes of values below which templates save hardly anything, for as much time as all other trials take.
-const leastTemplates = 4 << 10
 
 // templatesWith looks for parts in the templates.
 func templatesWith(t *tree.Tree, parts [][]byte) []byte {

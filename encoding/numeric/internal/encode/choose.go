@@ -114,7 +114,7 @@ func explore[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 		if size, found := estimate(e, r, in, s); size > 0 {
 			x := e.candidate(i, size, found, s)
 			if r.Nests {
-				x.cost -= e.Weights.hope(r, size, in.level)
+				x.cost -= e.Weights.hope(r, size)
 			} else if r.Guess == 0 {
 				sure = min(sure, x.cost)
 			}

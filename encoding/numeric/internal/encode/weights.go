@@ -35,15 +35,15 @@ func (w *Weights) Cost(size int, decode int64) int64 {
 	return int64(size)*1000 + w.price*decode/1000
 }
 
-// hope is how much less the parts of an encoding in a tree of some level may cost than estimated: it is tried if it would win by that. Trials of
-// encodings with large parts take most of the time of Balanced, and below the top, or of differences, they hardly ever win by more than estimated.
-func (w *Weights) hope(r *Row, size, level int) int64 {
+// hope is how much less the parts of an encoding may cost than estimated: it is tried if it would win by that. Differences are dear to try in Balanced,
+// and hardly ever win by more than estimated.
+func (w *Weights) hope(r *Row, size int) int64 {
 	switch {
 	case w.Tier >= TierHeavy && w.Features != 0 && r.Code == encoding.BlockDictionary:
 		return int64(size) * 1000 / 2
 	case w.Tier >= TierHeavy:
 		return int64(size) * 1000 * 3 / 4
-	case w.Features != 0 && (r.Code == encoding.Delta || level > 0 && (r.Code == encoding.RunLength || r.Code == encoding.BlockDictionary)):
+	case w.Features != 0 && r.Code == encoding.Delta:
 		return int64(size) * 1000 / 20
 	}
 	return int64(size) * 1000 / 5
