@@ -160,7 +160,12 @@ func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, first int,
 	if err != nil {
 		return nil, err
 	}
-	all := &verifier{file: f}
+	vo := Options{Open: o.Open, MaxBlockBytes: o.MaxBlockBytes, MaxDictionaryBytes: o.MaxDictionaryBytes, VerifyOptions: provider.VerifyOptions{Parallelism: o.Parallelism}}
+	all, err := newVerifier(vo)
+	if err != nil {
+		return nil, err
+	}
+	all.file = f
 	all.setSchema(s)
 	if err := checkSize(f, len(all.ids)); err != nil {
 		return nil, err
@@ -171,7 +176,7 @@ func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, first int,
 	}
 	spent := newBudget(f)
 	for i := range f.NumStripes() {
-		v, err := newVerifier(Options{Open: o.Open, MaxBlockBytes: o.MaxBlockBytes, MaxDictionaryBytes: o.MaxDictionaryBytes, VerifyOptions: provider.VerifyOptions{Parallelism: o.Parallelism}})
+		v, err := newVerifier(vo)
 		if err != nil {
 			return nil, err
 		}
