@@ -51,19 +51,33 @@ var sets sync.Pool
 
 const mostKept = 8 << 20
 
+// newSet is an empty set with room for n strings, in memory of one that was released.
+func newSet(n int) *distinct.Set {
+	s, ok := sets.Get().(*distinct.Set)
+	if !ok {
+		s = new(distinct.Set)
+	}
+	s.Begin(n)
+	return s
+}
+
+// releaseSet gives memory to the next sets.
+func releaseSet(s *distinct.Set) {
+	if s.Memory() <= mostKept {
+		sets.Put(s)
+	}
+}
+
 // Expect makes room in a builder without values for about n distinct ones, in memory of one that was released.
 func (b *Builder) Expect(n int) {
-	if s, ok := sets.Get().(*distinct.Set); ok {
-		b.set = s
-	}
-	b.set.Begin(n)
+	b.set = newSet(n)
 	b.counts = slices.Grow(b.counts, n)
 }
 
 // Release gives memory to the next builders. The builder, and the values that it returned, are not used afterwards.
 func (b *Builder) Release() {
-	if b != nil && b.set.Memory() <= mostKept {
-		sets.Put(b.set)
+	if b != nil {
+		releaseSet(b.set)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring"
-	"github.com/amudai/amudai-go/internal/base/distinct"
 	"github.com/amudai/amudai-go/internal/base/lz4"
 )
 
@@ -72,12 +71,8 @@ func (b *Builder) Unequal(rows int64) bool { return 2*int64(b.Distinct()) > rows
 // for [Builder.Expect].
 func Repeats(v bytestring.Values, valid encoding.Bits) (repeat bool, expected int) {
 	const runs, run = 32, 64
-	seen, ok := sets.Get().(*distinct.Set)
-	if !ok {
-		seen = new(distinct.Set)
-	}
-	defer sets.Put(seen)
-	seen.Begin(min(v.N, runs*run))
+	seen := newSet(min(v.N, runs*run))
+	defer releaseSet(seen)
 	looked := 0
 	for from := 0; from < v.N && looked < runs*run; from += max(v.N/runs, run) {
 		for i := from; i < min(from+run, v.N); i++ {

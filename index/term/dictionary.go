@@ -25,7 +25,7 @@ type dictionary struct {
 // Narrow leaves out the blocks in which no term contains a text, and none may have been cut. It reads all blocks of the index once, and none later.
 func (x *Index) Narrow(ctx context.Context, blocks []uint32, text []byte) ([]uint32, error) {
 	d := x.dictionary
-	if err := d.fill(ctx, x); d.text == nil || err != nil {
+	if err := d.fill(ctx, x); err != nil || d.text == nil {
 		return blocks, err
 	}
 	needle := search.New(text)

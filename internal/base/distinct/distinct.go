@@ -162,28 +162,29 @@ func (s *Set) append(value []byte) {
 	s.ends = append(s.ends, len(s.data))
 }
 
-// capacity is the number of strings that the slots are for. Small tables have a low load, so
-// that nearly all strings are in their first slot.
-func (s *Set) capacity() int {
-	if len(s.slots) <= sparseSlots {
-		return len(s.slots) / 4
+// capacity is the number of strings that the slots are for.
+func (s *Set) capacity() int { return capacityOf(len(s.slots)) }
+
+// capacityOf is the number of strings that so many slots are for. Small tables have a low load, so that nearly all strings are in their first slot.
+func capacityOf(slots int) int {
+	if slots <= sparseSlots {
+		return slots / 4
 	}
-	return len(s.slots) / 2
+	return slots / 2
 }
 
 // Begin empties the set, and makes room for n strings, in the memory that it has if that is enough.
 func (s *Set) Begin(n int) {
 	size := minSlots
-	for n > size/4 && (size <= sparseSlots || n > size/2) {
+	for capacityOf(size) < n {
 		size *= 2
 	}
-	s.data, s.ends, s.last = s.data[:0], slices.Grow(s.ends[:0], n), slot{}
 	if cap(s.slots) < size {
 		s.slots = make([]slot, size)
-		return
 	}
 	s.slots = s.slots[:size]
-	clear(s.slots)
+	s.Reset()
+	s.ends = slices.Grow(s.ends, n)
 }
 
 func (s *Set) grow() {

@@ -71,13 +71,22 @@ func (k *Keys) sort(items, scratch []item, depth int) {
 		return
 	}
 	sortByWindow(items, scratch)
+	eachTie(items, 0, func(tie []item) {
+		if len(k.Key(int(tie[0].row))) > depth+8 {
+			k.sort(tie, scratch, depth+8)
+		}
+	})
+}
+
+// eachTie calls f for each run of several sorted items whose windows have the same bits from one on.
+func eachTie(items []item, bottom int, f func(tie []item)) {
 	for len(items) > 0 {
 		n := 1
-		for n < len(items) && items[n].window == items[0].window {
+		for n < len(items) && items[n].window>>bottom == items[0].window>>bottom {
 			n++
 		}
-		if n > 1 && len(k.Key(int(items[0].row))) > depth+8 {
-			k.sort(items[:n], scratch, depth+8)
+		if n > 1 {
+			f(items[:n])
 		}
 		items = items[n:]
 	}
@@ -127,7 +136,10 @@ const digit = 11
 func sortByWindow(items, scratch []item) {
 	if len(items) <= fewItems {
 		slices.SortFunc(items, func(a, b item) int {
-			return cmp.Or(cmp.Compare(a.window, b.window), cmp.Compare(a.row, b.row))
+			if a.window != b.window {
+				return cmp.Compare(a.window, b.window)
+			}
+			return cmp.Compare(a.row, b.row)
 		})
 		return
 	}
@@ -166,14 +178,7 @@ func sortByWindow(items, scratch []item) {
 	if &from[0] != &items[0] {
 		copy(items, from)
 	}
-	for bottom > 0 && len(items) > 0 {
-		n := 1
-		for n < len(items) && items[n].window>>bottom == items[0].window>>bottom {
-			n++
-		}
-		if n > 1 {
-			sortByWindow(items[:n], scratch)
-		}
-		items = items[n:]
+	if bottom > 0 {
+		eachTie(items, bottom, func(tie []item) { sortByWindow(tie, scratch) })
 	}
 }

@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"cmp"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -99,24 +100,30 @@ func (r *Required) alternatives() (all [][]Text) {
 }
 
 // Rarest is the list of texts of which values probably have fewest, nil if there is none.
-func Rarest(lists [][]Text) (texts []Text) {
-	best := 0
-	for _, list := range lists {
-		least := 0
-		for i, t := range list {
-			n := 0
-			for _, c := range t.Bytes {
-				n += 5 + search.Rarity(lower(c))
-			}
-			if i == 0 || n < least {
-				least = n
-			}
+func Rarest(lists [][]Text) []Text {
+	if len(lists) == 0 {
+		return nil
+	}
+	return slices.MaxFunc(lists, func(a, b []Text) int { return cmp.Compare(rarity(a), rarity(b)) })
+}
+
+// ByRarity is the lists, the rarest first.
+func ByRarity(lists [][]Text) [][]Text {
+	return slices.SortedStableFunc(slices.Values(lists), func(a, b []Text) int { return cmp.Compare(rarity(b), rarity(a)) })
+}
+
+// rarity is greater of texts of which values probably have fewer.
+func rarity(texts []Text) (r int) {
+	for i, t := range texts {
+		n := 0
+		for _, c := range t.Bytes {
+			n += 5 + search.Rarity(lower(c))
 		}
-		if least -= 3 * len(list); texts == nil || least > best {
-			texts, best = list, least
+		if i == 0 || n < r {
+			r = n
 		}
 	}
-	return texts
+	return r - 3*len(texts)
 }
 
 func lower(c byte) byte { return c | 0x20*byte(bitmap.Bit('A' <= c && c <= 'Z')) }

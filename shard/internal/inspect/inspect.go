@@ -281,6 +281,7 @@ func (in *inspector) lists(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer in.file.Hold(nil)
 	for i, st := range in.stripes() {
 		bytes, files := int64(0), []share(nil)
 		for k, n := range in.nodes {

@@ -38,6 +38,7 @@ func (in *inspector) sizes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer in.file.Hold(nil)
 	for i := range in.stripes() {
 		for k, s := range list {
 			c, err := in.aheadColumn(ctx, ahead, i, k)

@@ -73,7 +73,7 @@ type reads struct {
 	ahead                 atomic.Pointer[storage.Prefetched]
 }
 
-// Hold has bytes of artifacts at hand for the reads that follow, in place of those of the last call.
+// Hold has bytes of artifacts at hand for the reads that follow, in place of those of the last call. With nil it lets go of these.
 func (f *File) Hold(ahead storage.Prefetched) { f.reads.ahead.Store(&ahead) }
 
 // Reads are requests to storage.

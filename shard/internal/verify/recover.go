@@ -174,6 +174,7 @@ func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, first int,
 	if err != nil {
 		return nil, err
 	}
+	defer f.Hold(nil)
 	spent := newBudget(f)
 	for i := range f.NumStripes() {
 		v, err := newVerifier(vo)

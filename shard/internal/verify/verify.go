@@ -230,6 +230,7 @@ func (v *verifier) stripes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer v.file.Hold(nil)
 	for i := range v.file.NumStripes() {
 		if err := v.stripe(ctx, ahead, v.file.Stripe(i)); err != nil {
 			return err

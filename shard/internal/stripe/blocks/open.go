@@ -69,7 +69,7 @@ const (
 	ToOpen   Parts = iota // block maps and dictionaries
 	ToFilter              // these, and range indexes
 	Whole                 // all but range indexes
-	All
+	All                   // these, too
 	OnlyRangeIndexes
 )
 

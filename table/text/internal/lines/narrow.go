@@ -33,11 +33,8 @@ func (s *source) Narrow(lists [][]pattern.Text, before, after int64) {
 		return
 	}
 	s.only = &narrow{before: int(min(before, math.MaxInt32)), after: int(min(after, math.MaxInt32-1))}
-	best := pattern.Rarest(lists)
-	for _, texts := range append([][]pattern.Text{best}, lists...) {
-		if len(s.only.lists) == 0 || &texts[0] != &best[0] {
-			s.only.lists = append(s.only.lists, pattern.FinderOf(texts))
-		}
+	for _, texts := range pattern.ByRarity(lists) {
+		s.only.lists = append(s.only.lists, pattern.FinderOf(texts))
 	}
 }
 
