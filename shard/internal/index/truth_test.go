@@ -319,7 +319,7 @@ func TestMendedQuestions(t *testing.T) {
 func TestDigitsInMemory(t *testing.T) {
 	texts := make([]string, 30_000)
 	for i := range texts {
-		texts[i] = fmt.Sprintf("id %08d, 7 of 9", i*2_654_435_761%100_000_000)
+		texts[i] = fmt.Sprintf("id %08d, 7 of 9", int64(i)*2_654_435_761%100_000_000)
 	}
 	x := builtIndex{variants()[0], variants()[0].build(t, texts, 1<<20)}
 	var left []int64
