@@ -52,7 +52,6 @@ func Tree(tree []byte) []byte {
 func (f *Field) AddRangeIndex(values *array.Int64) {
 	x := numrange.NewBuilder[int64](byte(schema.Int64))
 	x.Add(values.Int64Values(), arrowutil.Validity(values))
-	f.Buffers = append(f.Buffers, &Buffer{
-		Desc: &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_RANGE_INDEX}, Raw: x.Append(nil, encoding.Balanced),
-	})
+	raw, _ := x.Append(nil, encoding.Options{})
+	f.Buffers = append(f.Buffers, &Buffer{Desc: &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_RANGE_INDEX}, Raw: raw})
 }

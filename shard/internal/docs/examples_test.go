@@ -501,7 +501,7 @@ func rangeExample(t *testing.T, words []string, arg string) string {
 	values, valid := numbers[int32](t, arg)
 	x := numrange.NewBuilder[int32](byte(schema.Int32))
 	x.Add(values, valid)
-	b := x.Append(nil, encoding.Balanced)
+	b, _ := x.Append(nil, encoding.Options{})
 	_, err := numrange.Parse[int32](b, byte(schema.Int32), uint64(len(values)), new(numeric.Scratch))
 	require.NoError(t, err)
 	le := binary.LittleEndian

@@ -1,7 +1,7 @@
 // Package numrange is the range index of a column of numbers: the least and the greatest value of every 256
 // positions, so that a reader skips positions that cannot match (docs/format.md §9). It is a buffer of its own.
 //
-//	 0  u16  version 1
+//	 0  u16  version 1, or 2
 //	 2  u8   basic type of the column, in the schema's numbers
 //	 3  u8   1: the payloads end with checksums
 //	 4  u64  positions, nulls included
@@ -12,8 +12,9 @@
 //	38  u16  0
 //	40       the three payloads, then zeros up to a multiple of 64
 //
-// Each payload is the bytes of an array with an element for each block of positions, encoded as one block of u8
-// (package encoding/numeric). Nulls and NaNs are invalid. If all positions of a block are invalid, both bounds are 0.
+// Each payload has an element for each block of positions, encoded as one block (package encoding/numeric): in version 1, which
+// the reference has, and for decimals, of u8, the bytes of the array of elements; else of the elements themselves. Nulls and
+// NaNs are invalid. If all positions of a block are invalid, both bounds are 0.
 package numrange
 
 import (
@@ -34,7 +35,8 @@ const BlockLen = 256
 const (
 	headerLen   = 40
 	alignment   = 64
-	version     = 1
+	asBytes     = 1 // versions
+	asNumbers   = 2
 	decimalType = 9 // FixedSizeBinary
 )
 
@@ -43,7 +45,7 @@ type Builder[T any] struct {
 	basicType byte
 	boundsOf  func(run []T) (lo, hi T, n int) // n values are not NaN
 	less      func(a, b T) bool
-	image     func(dst []byte, values []T) []byte // appends the bytes of an array
+	encode    func(o encoding.Options, values []T) ([]byte, encoding.Tree, error)
 
 	lo, hi     []T
 	invalid    []uint16
@@ -59,15 +61,17 @@ type Builder[T any] struct {
 // NewBuilder returns an empty builder for a column of a basic type of the schema: integers, floats, DateTime (uint64) or
 // TimeSpan (int64).
 func NewBuilder[T numeric.Value](basicType byte) *Builder[T] {
-	return &Builder[T]{basicType: basicType, boundsOf: bounds.Of[T], less: func(a, b T) bool { return a < b }, image: appendNumbers[T]}
+	return &Builder[T]{basicType: basicType, boundsOf: bounds.Of[T], less: func(a, b T) bool { return a < b }, encode: encodeNumbers[T]}
 }
 
 // NewDecimalBuilder returns an empty builder for a column of decimals.
 func NewDecimalBuilder() *Builder[decimal.Decimal] {
 	return &Builder[decimal.Decimal]{
 		basicType: decimalType, boundsOf: decimal.Bounds,
-		less:  func(a, b decimal.Decimal) bool { return a.Compare(b) < 0 },
-		image: func(dst []byte, values []decimal.Decimal) []byte { return append(dst, decimal.Bytes(values)...) },
+		less: func(a, b decimal.Decimal) bool { return a.Compare(b) < 0 },
+		encode: func(o encoding.Options, values []decimal.Decimal) ([]byte, encoding.Tree, error) {
+			return encodeBlock(o, decimal.Bytes(values))
+		},
 	}
 }
 
@@ -142,53 +146,71 @@ func (x *Builder[T]) close() {
 	x.curLo, x.curHi, x.n, x.bad, x.started = zero, zero, 0, 0, false
 }
 
-// Append appends the buffer of all values, encoded with the profile. It appends nothing if no position is valid:
-// there is no index then. For profile Plain, the caller omits the index. The builder must not be used afterwards.
-func (x *Builder[T]) Append(dst []byte, p encoding.Profile) []byte {
+// Append appends the buffer of all values, encoded with the profile and features of o, and returns the trees in it. Without features it has version 1,
+// which the reference reads. It appends nothing if no position is valid: there is no index then. For profile Plain, the caller omits the index. The
+// builder must not be used afterwards.
+func (x *Builder[T]) Append(dst []byte, o encoding.Options) ([]byte, []encoding.Tree) {
 	if x.n > 0 {
 		x.close()
 	}
 	if !x.anyValid {
-		return dst
+		return dst, nil
 	}
 	start := len(dst)
-	header := [headerLen]byte{0: version, 2: x.basicType, 3: 1}
+	header := [headerLen]byte{0: versionOf(o), 2: x.basicType, 3: 1}
 	binary.LittleEndian.PutUint64(header[4:], x.span)
 	binary.LittleEndian.PutUint16(header[36:], BlockLen)
 	dst = append(dst, header[:]...)
-
-	payloads := [3][]byte{x.image(nil, x.lo), x.image(nil, x.hi), nil}
-	if x.anyInvalid {
-		payloads[2] = appendNumbers(nil, x.invalid)
-	}
-	for i, bytes := range payloads {
-		if bytes == nil {
-			continue
+	var trees []encoding.Tree
+	for i := range 3 {
+		var block []byte
+		var tree encoding.Tree
+		var err error
+		switch {
+		case i == 0:
+			block, tree, err = x.encode(o, x.lo)
+		case i == 1:
+			block, tree, err = x.encode(o, x.hi)
+		case x.anyInvalid:
+			block, tree, err = encodeNumbers(o, x.invalid)
 		}
-		// A new encoder for each, so that bytes do not depend on history.
-		block, err := numeric.NewEncoder[uint8](options(p, len(bytes))).AppendBlock(nil, bytes, bitmap.All(len(bytes)))
 		if err != nil {
-			return dst[:start] // the column then has no index
+			return dst[:start], nil // the column then has no index
 		}
 		binary.LittleEndian.PutUint64(dst[start+12+8*i:], uint64(len(block)))
-		dst = append(dst, block...)
+		dst, trees = append(dst, block...), append(trees, tree)
 	}
-	return append(dst, make([]byte, -(len(dst)-start)&(alignment-1))...)
+	return append(dst, make([]byte, -(len(dst)-start)&(alignment-1))...), trees
+}
+
+func versionOf(o encoding.Options) byte {
+	if o.Features == 0 {
+		return asBytes
+	}
+	return asNumbers
+}
+
+func encodeNumbers[T numeric.Value](o encoding.Options, values []T) ([]byte, encoding.Tree, error) {
+	if versionOf(o) == asNumbers {
+		return encodeBlock(o, values)
+	}
+	bytes, _ := binary.Append(nil, binary.LittleEndian, values) // never fails for numbers
+	return encodeBlock(o, bytes)
 }
 
 // tiny is the size in bytes up to which a payload is not compressed, because the buffer is aligned to 64 bytes
 // anyway.
 const tiny = 64
 
-func options(p encoding.Profile, n int) encoding.Options {
-	if n <= tiny {
-		p = encoding.ProfilePlain
+// encodeBlock makes a block, with a new encoder, so that bytes do not depend on history.
+func encodeBlock[T numeric.Value](o encoding.Options, values []T) ([]byte, encoding.Tree, error) {
+	t := numeric.Of[T]()
+	if len(values)*t.Size() <= tiny {
+		o.Profile = encoding.ProfilePlain
 	}
-	return encoding.Options{Profile: p, NoPresence: true}
-}
-
-// appendNumbers appends values in little-endian order.
-func appendNumbers[T numeric.Value](dst []byte, values []T) []byte {
-	dst, _ = binary.Append(dst, binary.LittleEndian, values) // never fails for numbers
-	return dst
+	block, err := numeric.NewEncoder[T](encoding.Options{Profile: o.Profile, Features: o.Features, NoPresence: true}).AppendBlock(nil, values, bitmap.All(len(values)))
+	if err != nil {
+		return nil, encoding.Tree{}, err
+	}
+	return block, numeric.Describe(block[encoding.BlockHeaderLen:], t, len(values)), nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/decimal"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
@@ -31,7 +33,23 @@ func TestExample(t *testing.T) {
 		"00000000060000000100" + "1e000000" + "000000000000" + "a0af9932",
 		strings.Repeat("00", 40),
 	}, "")
-	require.Equal(t, want, hex.EncodeToString(x.Append(nil, encoding.Balanced)))
+	require.Equal(t, want, hex.EncodeToString(bytesOf(x.Append(nil, encoding.Options{}))))
+}
+
+// bytesOf is the buffer that a builder appends.
+func bytesOf(b []byte, _ []encoding.Tree) []byte { return b }
+
+// An index of edition 2026 takes fewer bytes than one of the reference where bounds are alike.
+func TestSmallerThanBytes(t *testing.T) {
+	size := func(features edition.Set) int {
+		r := rand.New(rand.NewPCG(1, 1))
+		x := NewBuilder[float64](6)
+		for range 200 {
+			x.Add(slices.Repeat([]float64{float64(r.IntN(7)) / 8}, BlockLen), bitmap.All(BlockLen))
+		}
+		return len(bytesOf(x.Append(nil, encoding.Options{Features: features})))
+	}
+	require.Less(t, 3*size(edition.E2026.Features()), 2*size(0))
 }
 
 func genValid(t *rapid.T, n int) bitmap.Bits {
@@ -70,8 +88,9 @@ func testRoundTrip[T numeric.Value](t *testing.T, special ...T) {
 			x.Add(values[from:to], valid.Slice(from, to))
 			from = to
 		}
+		features := rapid.SampledFrom([]edition.Set{0, edition.E2026.Features()}).Draw(t, "features")
 		profile := rapid.SampledFrom([]encoding.Profile{encoding.Balanced, encoding.ProfilePlain, encoding.MinimalSize}).Draw(t, "profile")
-		buf := x.Append([]byte("before"), profile)[6:]
+		buf := bytesOf(x.Append([]byte("before"), encoding.Options{Profile: profile, Features: features}))[6:]
 		any := false
 		for i, v := range values {
 			any = any || valid.At(i) && v == v
@@ -140,7 +159,7 @@ func TestDecimals(t *testing.T) {
 		x := NewDecimalBuilder()
 		x.Add(values[:n/3], valid.Slice(0, n/3))
 		x.Add(values[n/3:], valid.Slice(n/3, n))
-		buf := x.Append(nil, encoding.Balanced)
+		buf := bytesOf(x.Append(nil, encoding.Options{}))
 		require.Equal(t, any, buf != nil)
 		if !any {
 			return
@@ -177,13 +196,19 @@ func TestScaledDecimals(t *testing.T) {
 		AddScaled(a, ints[:n], -2, valid.Slice(0, n))
 		AddScaled(a, ints[n:], -2, valid.Slice(n, len(ints)))
 		b.Add(values, valid)
-		require.Equal(t, a.Append(nil, encoding.Balanced), b.Append(nil, encoding.Balanced))
+		require.Equal(t, bytesOf(a.Append(nil, encoding.Options{})), bytesOf(b.Append(nil, encoding.Options{})))
 	})
 }
 
 // A flipped bit or a cut makes the index invalid, or changes nothing: the test compares fields that the format does
 // not check.
 func TestDamage(t *testing.T) {
+	for _, features := range []edition.Set{0, edition.E2026.Features()} {
+		testDamage(t, encoding.Options{Features: features})
+	}
+}
+
+func testDamage(t *testing.T, o encoding.Options) {
 	var s numeric.Scratch
 	x := NewBuilder[int64](5)
 	values := make([]int64, 3000)
@@ -192,7 +217,7 @@ func TestDamage(t *testing.T) {
 	}
 	valid := bitmap.Bits{Data: bytes.Repeat([]byte{0xff, 0x7f}, 200), Len: 3000}
 	x.Add(values, valid)
-	buf := x.Append(nil, encoding.Balanced)
+	buf := bytesOf(x.Append(nil, o))
 	want, err := Parse[int64](buf, 5, 3000, &s)
 	require.NoError(t, err)
 	for bit := range 8 * len(buf) {
@@ -216,7 +241,7 @@ func TestDamage(t *testing.T) {
 func TestHugeSpan(t *testing.T) {
 	x := NewBuilder[int64](5)
 	x.Add([]int64{1}, bitmap.All(1))
-	buf := x.Append(nil, encoding.Balanced)
+	buf := bytesOf(x.Append(nil, encoding.Options{}))
 	for _, positions := range []uint64{1 << 40, 1<<64 - 1} {
 		for i := range 8 {
 			buf[4+i] = byte(positions >> (8 * i))
@@ -229,7 +254,10 @@ func TestHugeSpan(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	x := NewBuilder[int64](5)
 	x.Add([]int64{1, 2, 3}, bitmap.All(3))
-	f.Add(x.Append(nil, encoding.Balanced), uint64(3))
+	f.Add(bytesOf(x.Append(nil, encoding.Options{})), uint64(3))
+	x = NewBuilder[int64](5)
+	x.Add([]int64{1, 2, 3}, bitmap.All(3))
+	f.Add(bytesOf(x.Append(nil, encoding.Options{Features: edition.E2026.Features()})), uint64(3))
 	f.Fuzz(func(t *testing.T, b []byte, positions uint64) {
 		var s numeric.Scratch
 		positions %= 1 << 20
@@ -286,7 +314,7 @@ func BenchmarkAdd(b *testing.B) {
 				for i := 0; i < n; i += len(values) {
 					x.Add(values[:min(len(values), n-i)], bitmap.All(min(len(values), n-i)))
 				}
-				x.Append(nil, encoding.Balanced)
+				x.Append(nil, encoding.Options{})
 			}
 		})
 	}

@@ -46,39 +46,41 @@ func (x *Index[T]) Block(i int) (lo, hi T, invalid, n int) {
 // header. If any of its fields differs from its expected value, the index must not be used, and Parse returns an
 // error. The column is not damaged then: readers continue without the index.
 func Parse[T numeric.Value](b []byte, basicType byte, positions uint64, s *numeric.Scratch) (*Index[T], error) {
-	var zero T
-	return parse(b, basicType, positions, int(unsafe.Sizeof(zero)), s, toNumbers[T])
+	return parse(b, basicType, positions, s, decodeNumbers[T])
 }
 
 // ParseDecimal is Parse for a column of decimals.
 func ParseDecimal(b []byte, positions uint64, s *numeric.Scratch) (*Index[decimal.Decimal], error) {
-	return parse(b, decimalType, positions, 16, s, func(image []byte) []decimal.Decimal { return decimal.Slice(image) })
+	return parse(b, decimalType, positions, s, func(_ byte, n int, payload []byte, s *numeric.Scratch) ([]decimal.Decimal, error) {
+		image := make([]byte, n*decimal.Width)
+		return decimal.Slice(image), decodeBlock(image, payload, s)
+	})
 }
 
-func parse[T any](b []byte, basicType byte, positions uint64, width int, s *numeric.Scratch, convert func([]byte) []T) (*Index[T], error) {
+func parse[T any](b []byte, basicType byte, positions uint64, s *numeric.Scratch,
+	decode func(version byte, n int, payload []byte, s *numeric.Scratch) ([]T, error)) (*Index[T], error) {
 	payloads, err := split(b, basicType, positions)
 	if err != nil {
 		return nil, err
 	}
-	n := (positions-1)/BlockLen + 1
-	if n > uint64(maxPayload/width) {
+	var zero T
+	most := (positions-1)/BlockLen + 1
+	if most > uint64(maxPayload/unsafe.Sizeof(zero)) {
 		return nil, fault.Limitf("range index of %d positions", positions)
 	}
-	images := [3][]byte{make([]byte, int(n)*width), make([]byte, int(n)*width), nil}
-	if len(payloads[2]) > 0 {
-		images[2] = make([]byte, 2*n)
+	n, version := int(most), b[0]
+	x := &Index[T]{Positions: positions}
+	if x.Lo, err = decode(version, n, payloads[0], s); err != nil {
+		return nil, fault.In(err, "least values", -1)
 	}
-	for i, image := range images {
-		if image == nil {
-			continue
-		}
-		if _, err := numeric.DecodeBlock(image, nil, 0, payloads[i], numeric.BlockOptions{Checksums: true}, s); err != nil {
-			return nil, fault.In(err, [...]string{"least values", "greatest values", "invalid counts"}[i], -1)
-		}
+	if x.Hi, err = decode(version, n, payloads[1], s); err != nil {
+		return nil, fault.In(err, "greatest values", -1)
 	}
-	x := &Index[T]{Lo: convert(images[0]), Hi: convert(images[1]), Positions: positions}
-	if images[2] != nil {
-		x.Invalid = toNumbers[uint16](images[2])
+	if len(payloads[2]) == 0 {
+		return x, nil
+	}
+	if x.Invalid, err = decodeNumbers[uint16](version, n, payloads[2], s); err != nil {
+		return nil, fault.In(err, "invalid counts", -1)
 	}
 	for i, invalid := range x.Invalid {
 		if _, _, _, n := x.Block(i); int(invalid) > n {
@@ -88,12 +90,34 @@ func parse[T any](b []byte, basicType byte, positions uint64, width int, s *nume
 	return x, nil
 }
 
+// decodeNumbers decodes a payload of n numbers.
+func decodeNumbers[T numeric.Value](version byte, n int, payload []byte, s *numeric.Scratch) ([]T, error) {
+	out := make([]T, n)
+	if version == asNumbers {
+		return out, decodeBlock(out, payload, s)
+	}
+	image := make([]byte, n*numeric.Of[T]().Size())
+	if err := decodeBlock(image, payload, s); err != nil {
+		return nil, err
+	}
+	_, _ = binary.Decode(image, binary.LittleEndian, out) // never fails for numbers
+	return out, nil
+}
+
+func decodeBlock[T numeric.Value](out []T, payload []byte, s *numeric.Scratch) error {
+	_, err := numeric.DecodeBlock(out, nil, 0, payload, numeric.BlockOptions{Checksums: true}, s)
+	return err
+}
+
 // split checks the header and returns the payloads.
 func split(b []byte, basicType byte, positions uint64) (payloads [3][]byte, err error) {
 	if len(b) < headerLen || positions == 0 {
 		return payloads, fault.Corruptf("range index of %d bytes for %d positions", len(b), positions)
 	}
-	want := [headerLen]byte{0: version, 2: basicType, 3: 1}
+	want := [headerLen]byte{0: asBytes, 2: basicType, 3: 1}
+	if b[0] == asNumbers {
+		want[0] = asNumbers
+	}
 	binary.LittleEndian.PutUint64(want[4:], positions)
 	copy(want[12:36], b[12:36]) // sizes, see below
 	binary.LittleEndian.PutUint16(want[36:], BlockLen)
@@ -117,14 +141,6 @@ func split(b []byte, basicType byte, positions uint64) (payloads [3][]byte, err 
 		}
 	}
 	return payloads, nil
-}
-
-// toNumbers reads little-endian values.
-func toNumbers[T numeric.Value](image []byte) []T {
-	var zero T
-	out := make([]T, len(image)/int(unsafe.Sizeof(zero)))
-	_, _ = binary.Decode(image, binary.LittleEndian, out) // never fails for numbers
-	return out
 }
 
 // HeaderLen is the size of the header, which has no checksum.

@@ -122,9 +122,12 @@ func AppendRangeIndex[T any](c *Context, out []stripe.Buffer, f *shardpb.FieldDe
 	if index == nil || f.GetPositionCount() <= least {
 		return out, nil
 	}
-	content := index.Append(nil, c.Encoding.Profile)
+	content, trees := index.Append(nil, c.Encoding)
 	if len(content) == 0 {
 		return out, nil
+	}
+	for i := range trees {
+		c.Features.addTree(&trees[i])
 	}
 	// the reference sets these three to 0 in the descriptor
 	var blocks uint64
