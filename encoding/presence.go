@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // The kinds of a presence section, which distinguishes values and nulls
@@ -18,6 +19,7 @@ import (
 //	2 Plain      one byte for each slot: 0 is null, anything else is a value
 //	3 Roaring    one byte "negated", then a Roaring bitmap in the portable format (roaring.go):
 //	             the positions of the values, or of the nulls if negated is not 0
+//	4 Runs       the lengths of runs (presence_runs.go), edition 2026
 //
 // Example, 200 slots of which number 5 is null:
 //
@@ -27,9 +29,10 @@ const (
 	kindAllNulls = 1
 	kindPlain    = 2
 	kindRoaring  = 3
+	kindRuns     = 4 // presence_runs.go
 )
 
-// PresenceKind returns the name of the kind of a section: none, AllNulls, Plain, Roaring, Roaring negated, or unknown.
+// PresenceKind returns the name of the kind of a section: none, AllNulls, Plain, Roaring, Roaring negated, Runs, or unknown.
 func PresenceKind(section []byte) string {
 	if len(section) == 0 {
 		return "none"
@@ -44,6 +47,8 @@ func PresenceKind(section []byte) string {
 			return "Roaring negated"
 		}
 		return "Roaring"
+	case kindRuns:
+		return "Runs"
 	}
 	return "unknown"
 }
@@ -77,6 +82,9 @@ func DecodePresence(section []byte, n int, dst []byte, off int) (nulls int, err 
 			return set, err
 		}
 		return n - set, err
+	case kindRuns:
+		fill(dst, off, n, true)
+		return readRuns(payload, n, dst, off)
 	}
 	return 0, fault.Corruptf("presence has unknown kind %d", section[0])
 }
@@ -128,21 +136,26 @@ func fill(dst []byte, off, n int, value bool) {
 	}
 }
 
-// AppendPresence appends the section of n positions whose bits in mask, from bit off on, are 1 for a value; nulls of them are 0. It appends
-// nothing if nulls is 0, else the smallest kind. With plainOnly, it appends Plain unless all are null.
-func AppendPresence(dst, mask []byte, off, n, nulls int, plainOnly bool) []byte {
-	valid := bitmap.Bits{Data: mask, Off: off, Len: n}
+// AppendPresence appends the section of positions of which nulls are null. It appends nothing if nulls is 0, else AllNulls if all are, else the smallest
+// kind that o allows: Runs only if it is much smaller than Roaring, which takes less time to read. Profile Plain has Plain only.
+func AppendPresence(dst []byte, valid Bits, nulls int, o Options) []byte {
 	switch {
 	case nulls == 0:
 		return dst
 	case nulls == valid.Len:
 		return append(dst, kindAllNulls)
-	case plainOnly:
+	case o.Profile == ProfilePlain:
 		return appendPlain(dst, valid)
 	}
 	negated := 2*nulls <= valid.Len
 	b := newRoaring(valid, negated)
-	if b.GetSerializedSizeInBytes()+2 >= uint64(valid.Len+1) {
+	size := min(int(b.GetSerializedSizeInBytes())+2, valid.Len+1)
+	if o.Features.Has(edition.PresenceRuns) {
+		if with, ok := appendRuns(dst, valid, 3*size/4); ok {
+			return with
+		}
+	}
+	if size == valid.Len+1 {
 		return appendPlain(dst, valid)
 	}
 	flag := byte(0)

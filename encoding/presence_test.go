@@ -10,11 +10,16 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
 func appendMask(dst []byte, mask bitmap.Bits, nulls int, plainOnly bool) []byte {
-	return AppendPresence(dst, mask.Data, mask.Off, mask.Len, nulls, plainOnly)
+	o := Options{}
+	if plainOnly {
+		o.Profile = ProfilePlain
+	}
+	return AppendPresence(dst, mask, nulls, o)
 }
 
 func maskOf(present []bool) bitmap.Bits {
@@ -95,6 +100,9 @@ func TestPresenceRoundTrip(t *testing.T) {
 		plain := appendMask(nil, mask, nulls, true)
 		require.LessOrEqual(t, len(small), len(plain))
 		requireDecodes(t, present, small, off)
+		runs := AppendPresence([]byte("before"), mask, nulls, Options{Features: edition.E2026.Features()})[6:]
+		require.LessOrEqual(t, len(runs), len(small))
+		requireDecodes(t, present, runs, off)
 		requireDecodes(t, present, plain, off)
 	})
 }
@@ -141,7 +149,15 @@ func TestAgainstRoaringLibrary(t *testing.T) {
 
 func TestBadPresence(t *testing.T) {
 	for _, c := range []struct{ name, bytes, want string }{
-		{"kind", "04", "unknown kind 4"},
+		{"kind", "05", "unknown kind 5"},
+		{"runs without a head", "04 00 00", "no valid head"},
+		{"runs of an order", "04 00 11 00 00", "no valid head"},
+		{"runs that begin with neither", "04 02 00 00 00", "no valid head"},
+		{"a run that is too long", "04 00 03 00 1f1f", "run of"},
+		{"a run of many bits", "04 00 00 00 ffffffff", "run of 2^"},
+		{"runs that end", "04 00 00 00", "at bit 1 of 0"},
+		{"a byte behind runs", "04 00 04 00 1000", "ends at bit"},
+		{"bits behind runs", "04 00 04 00 f0", "ends at bit"},
 		{"kind 0", "00", "unknown kind 0"},
 		{"plain too short", "020101", "2 bytes for 9"},
 		{"no bitmap", "03", "ends before"},

@@ -57,7 +57,7 @@ func quote(v []byte, valid bool) string {
 // withTree frames a tree as a block.
 func withTree(tree []byte, valid bitmap.Bits) []byte {
 	b, mark := encoding.BeginBlock(nil)
-	b = encoding.EndPresence(encoding.AppendPresence(b, valid.Data, valid.Off, valid.Len, valid.Nulls(), false), mark)
+	b = encoding.EndPresence(encoding.AppendPresence(b, valid, valid.Nulls(), encoding.Options{}), mark)
 	return encoding.EndBlock(append(b, tree...), mark, true)
 }
 

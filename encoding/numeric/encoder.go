@@ -150,7 +150,7 @@ func sliceBits(b bitmap.Bits, i, j int) bitmap.Bits {
 func (e *Encoder[T]) AppendBlock(dst []byte, values []T, valid encoding.Bits) ([]byte, error) {
 	dst, mark := encoding.BeginBlock(dst)
 	if !e.o.NoPresence {
-		dst = encoding.AppendPresence(dst, valid.Data, valid.Off, valid.Len, nullsOf(valid), e.o.Profile == encoding.ProfilePlain)
+		dst = encoding.AppendPresence(dst, valid, nullsOf(valid), e.o)
 	}
 	dst = encoding.EndPresence(dst, mark)
 	dst = e.AppendTree(dst, values, valid)

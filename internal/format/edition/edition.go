@@ -83,6 +83,7 @@ const (
 	Alternatives                      // fields with two encodings
 	UnionOffsets                      // unions whose alternatives have positions of their own
 	DeletedRecords                    // records that are marked as deleted
+	PresenceRuns                      // nulls of blocks as lengths of runs
 	numFeatures
 )
 
@@ -125,6 +126,7 @@ var Table = [numFeatures]Row{
 	{Alternatives, "alternatives", 0, E2026, "0.1.0"},
 	{UnionOffsets, "union-offsets", 0, E2026, "0.1.0"},
 	{DeletedRecords, "deleted-records", 0, E2026, "0.1.0"},
+	{PresenceRuns, "presence-runs", 0, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

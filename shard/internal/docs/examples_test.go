@@ -20,6 +20,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/decimal"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/hll"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/sbbf"
@@ -230,7 +231,7 @@ func bytesTreeOf(t *testing.T, shape string, v bytestring.Values, valid bitmap.B
 	node := bytestring.Describe(tree, v.N, v.Fixed)
 	require.NoError(t, node.FirstErr())
 	blk, mark := encoding.BeginBlock(nil)
-	blk = encoding.AppendPresence(blk, valid.Data, valid.Off, valid.Len, valid.Nulls(), false)
+	blk = encoding.AppendPresence(blk, valid, valid.Nulls(), encoding.Options{})
 	blk = append(encoding.EndPresence(blk, mark), tree...)
 	parsed, err := bytestring.Parse(encoding.EndBlock(blk, mark, true), v.N, v.Fixed, bytestring.BlockOptions{Checksums: true}, new(bytestring.Scratch))
 	require.NoError(t, err)
@@ -249,7 +250,7 @@ func blockExample(t *testing.T, words []string, arg string) string {
 	require.Equal(t, "i32", words[0])
 	values, valid := numbers[int32](t, arg)
 	blk, mark := encoding.BeginBlock(nil)
-	blk = encoding.EndPresence(encoding.AppendPresence(blk, valid.Data, valid.Off, valid.Len, valid.Nulls(), false), mark)
+	blk = encoding.EndPresence(encoding.AppendPresence(blk, valid, valid.Nulls(), encoding.Options{}), mark)
 	blk, err := numeric.AppendTreeAs(blk, values, valid, words[1])
 	require.NoError(t, err)
 	blk = encoding.EndBlock(blk, mark, true)
@@ -274,8 +275,8 @@ func blockExample(t *testing.T, words []string, arg string) string {
 	return d.String()
 }
 
-// presenceExample is "presence | N NULL-POSITIONS".
-func presenceExample(t *testing.T, _ []string, arg string) string {
+// presenceExample is "presence | N NULL-POSITIONS", or "presence 2026 | …" with the features of that edition.
+func presenceExample(t *testing.T, words []string, arg string) string {
 	values, _ := numbers[int32](t, arg)
 	present := make([]bool, values[0])
 	for i := range present {
@@ -285,13 +286,22 @@ func presenceExample(t *testing.T, _ []string, arg string) string {
 		present[at] = false
 	}
 	valid := bits(present)
-	b := encoding.AppendPresence(nil, valid.Data, valid.Off, valid.Len, valid.Nulls(), false)
+	var o encoding.Options
+	if len(words) > 0 {
+		o.Features = edition.E2026.Features()
+	}
+	b := encoding.AppendPresence(nil, valid, valid.Nulls(), o)
 	nulls, err := encoding.DecodePresence(b, len(present), nil, 0)
 	require.NoError(t, err)
 	require.Equal(t, valid.Nulls(), nulls)
 	d := dump{data: b}
 	d.field(1, "kind: %s", encoding.PresenceKind(b))
-	if len(b) > 1 && b[0] == 3 {
+	if len(b) > 1 && b[0] == 4 {
+		d.field(1, "the first run is of values")
+		d.field(1, "order of runs of values")
+		d.field(1, "order of runs of nulls")
+		d.until(len(b), "codes of the lengths less one")
+	} else if len(b) > 1 && b[0] == 3 {
 		d.field(1, "negated")
 		d.field(4, "cookie %d", binary.LittleEndian.Uint32(b[2:]))
 		d.field(4, "containers %d", binary.LittleEndian.Uint32(b[6:]))

@@ -175,7 +175,7 @@ func (e *Encoder) AppendBlock(dst []byte, v vector.Values, valid bitmap.Bits) ([
 	e.measure(v)
 	dst, mark := encoding.BeginBlock(dst)
 	if !e.o.NoPresence {
-		dst = encoding.AppendPresence(dst, valid.Data, valid.Off, valid.Len, in.Nulls, e.o.Profile == encoding.ProfilePlain)
+		dst = encoding.AppendPresence(dst, valid, in.Nulls, e.o)
 	}
 	dst = encoding.EndPresence(dst, mark)
 	return encoding.EndBlock(e.appendTree(dst, in), mark, !e.o.NoChecksums), nil

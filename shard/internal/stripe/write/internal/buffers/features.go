@@ -33,6 +33,9 @@ func (l *FeatureLog) addBlock(blk []byte, describe func(tree []byte) encoding.Tr
 		return
 	}
 	if b, err := encoding.ParseBlock(blk, false); err == nil {
+		if encoding.PresenceKind(b.Presence) == "Runs" {
+			l.Add(edition.PresenceRuns)
+		}
 		tree := describe(b.Values)
 		l.addTree(&tree)
 	}
