@@ -55,6 +55,7 @@ const (
 	RadixPack     Code = 0x800D // characters as digits of numbers in mixed radix
 	FrontCoding   Code = 0x800E // byte strings by what they share with the one before, and the rest
 	SharedPair    Code = 0x800F // OnPair with a dictionary that blocks share
+	LagDelta      Code = 0x8010 // differences from values some positions before
 )
 
 var names = map[Code]string{
@@ -63,7 +64,7 @@ var names = map[Code]string{
 	TruncateU64: "TruncateU64", ALP: "ALP", ALPRD: "ALPRD", BlockDictionary: "BlockDictionary", FSST: "FSST",
 	Zstd: "Zstd", LZ4: "LZ4", ZigZag: "ZigZag", Sparse: "Sparse", DecimalTree: "DecimalTree",
 	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack", PrefixBins: "PrefixBins", TightPack: "TightPack",
-	FlatLZ: "FlatLZ", Template: "Template", OnPair: "OnPair", RadixPack: "RadixPack", FrontCoding: "FrontCoding", Fields: "Fields", SharedPair: "SharedPair",
+	FlatLZ: "FlatLZ", Template: "Template", OnPair: "OnPair", RadixPack: "RadixPack", FrontCoding: "FrontCoding", Fields: "Fields", SharedPair: "SharedPair", LagDelta: "LagDelta",
 }
 
 // Known reports whether the code is one of those above.

@@ -76,7 +76,7 @@ var benchShapes = []struct{ shape, kind string }{
 	{"Delta(FFOR)", "ascending"}, {"RunLength(Delta(FFOR),FLBitPack)", "runs"}, {"RunLength(FFOR,FLBitPack)", "long runs"},
 	{"BlockDictionary(FLBitPack,raw)", "few"}, {"Sparse(Delta(FFOR),FFOR)", "sparse"}, {"TruncateU8(raw)", "small"},
 	{"TruncateU16(FLBitPack)", "small"}, {"ZigZag(FLBitPack)", "small"}, {"LZ4", "skewed"}, {"Zstd", "skewed"},
-	{"TruncateU32(Zstd)", "skewed"}, {"CommonDivisor(FLBitPack)", "few"}, {"PatchedPack(Delta(FFOR),FFOR)", "skewed"},
+	{"TruncateU32(Zstd)", "skewed"}, {"CommonDivisor(FLBitPack)", "few"}, {"LagDelta[100](FFOR,FFOR)", "skewed"}, {"PatchedPack(Delta(FFOR),FFOR)", "skewed"},
 	{"BytePlanes(Zstd)", "skewed"}, {"PrefixBins(Plain,Plain)", "skewed"}, {"Narrow(raw)", "small"},
 }
 

@@ -42,6 +42,7 @@ func casesOf[T Value]() []testCase[T] {
 	add("mostly zero", valuesOf(n, func(i int) T { return T(mix(i)%97/96) * T(1+mix(i)%50) }))
 	add("mostly five", valuesOf(n, func(i int) T { return 5 + T(mix(i)%97/96)*T(1+mix(i)%50) }))
 	add("steps", valuesOf(n, func(i int) T { return T(mix(i)%2+1) * T(i/100) }))
+	add("in turn", valuesOf(n, func(i int) T { return T(mix(i%89)%120) + T(i/2000) }))
 	add("even steps", valuesOf(n, func(i int) T { return T(3 * i) }))
 	add("extremes", valuesOf(n, func(i int) T { return fromBits[T](odd[mix(i)%uint64(len(odd))]) }))
 	add("decimals", valuesOf(n, func(i int) T { return T(float64(mix(i)%10000) / 100) }))

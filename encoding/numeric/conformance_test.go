@@ -130,6 +130,7 @@ var dumps = []struct {
 	{"alprd", "ALPRD(FLBitPack,FLBitPack)", dumpOf[float32](1.5, 1.25, 1.75, 1.125)},
 	{"lz4", "LZ4", dumpOf[int8](make([]int8, 40)...)},
 	{"common_divisor", "CommonDivisor(Plain)", dumpOf[int16](1000, 1300, 1100)},
+	{"lag_delta", "LagDelta[3](Plain,Plain)", dumpOf[int32](100, 7, 50, 101, 7, 53, 102)},
 	{"narrow", "Narrow(raw)", dumpOf[uint32](5, 200)},
 	{"tight_pack", "TightPack", dumpOf[uint16](1000, 1001, 1003)},
 	{"patched_pack", "PatchedPack(raw,raw)", dumpOf[uint16](10, 11, 13, 12, 10, 11, 12, 10, 13, 500, 11, 12)},

@@ -43,6 +43,7 @@ var shapes2026 = []string{
 	"TightPack", "Delta(TightPack)", "PatchedPack(Delta(TightPack),TightPack)", "BlockDictionary(TightPack,TightPack)", "ALP(TightPack)",
 	"BytePlanes(Zstd)", "BytePlanes(FLBitPack)", "BytePlanes(RunLength(raw,Narrow(raw)))", "BlockDictionary(Narrow(Zstd),raw)",
 	"PrefixBins(Plain,Plain)", "PrefixBins(Delta(FFOR),RunLength(raw,raw))", "Delta(PrefixBins(Plain,FLBitPack))", "BlockDictionary(PrefixBins(Plain,Plain),raw)",
+	"LagDelta[1](Plain,Plain)", "LagDelta[7](FFOR,Delta(FFOR))", "LagDelta[64](Plain,PatchedPack(raw,raw))", "ALP(LagDelta[3](FFOR,Sparse(raw,raw)))",
 	"Delta(PatchedPack(raw,raw))", "ALP(PatchedPack(raw,raw))", "RunLength(CommonDivisor(FLBitPack),Narrow(raw))",
 }
 

@@ -84,6 +84,7 @@ const (
 	UnionOffsets                      // unions whose alternatives have positions of their own
 	DeletedRecords                    // records that are marked as deleted
 	PresenceRuns                      // nulls of blocks as lengths of runs
+	LagDelta                          // integers as differences from those some positions before
 	numFeatures
 )
 
@@ -127,6 +128,7 @@ var Table = [numFeatures]Row{
 	{UnionOffsets, "union-offsets", 0, E2026, "0.1.0"},
 	{DeletedRecords, "deleted-records", 0, E2026, "0.1.0"},
 	{PresenceRuns, "presence-runs", 0, E2026, "0.1.0"},
+	{LagDelta, "lag-delta", 0x8010, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

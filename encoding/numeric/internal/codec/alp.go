@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // ALP, code 12, floats (package alp; I is int32 for float32, int64 for float64):
@@ -152,8 +153,17 @@ func appendALPInts[U word.Uint, F alp.Float, I alp.Int](e *encode.Workspace, dst
 	return dst
 }
 
+// estimateALP guesses a quarter, and less if values repeat those a lag before.
+func estimateALP(w *encode.Weights, s *encode.Stats, f encode.Found) int {
+	size := s.N * s.T.Size() / 4
+	if f.Count > 0 && w.Features.Has(edition.LagDelta) {
+		size = min(size, int(f.Reference/32))
+	}
+	return 32 + size
+}
+
 func alpCodec[U word.Uint]() encode.Codec[U] {
-	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeALP[U]}, Append: appendALP[U]}
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeALP[U]}, Append: appendALP[U], Look: lookForLag[U]}
 }
 
 var alpFloats = encode.Row{
@@ -164,7 +174,7 @@ var alpFloats = encode.Row{
 	Levels:   1,
 	Roles:    encode.InRoles(),
 	PerValue: 350,
-	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int { return 32 + s.N*s.T.Size()/4 },
+	Estimate: estimateALP,
 	Guess:    encode.TierLight,
 	Nests:    true,
 	Params: func(p *encode.Plan, text string) error {

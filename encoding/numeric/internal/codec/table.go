@@ -34,4 +34,5 @@ var Table = encode.NewTable(
 	&packing.TightPack,
 	&bytePlanes,
 	&packing.PrefixBins,
+	&lagDelta,
 )

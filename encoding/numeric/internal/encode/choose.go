@@ -222,12 +222,12 @@ func estimate[U word.Uint](e *Workspace, r *Row, in Input[U], s *Stats) (size in
 			levels -= r.Fewer
 		}
 	}
-	if r.Estimate == nil || r.Tier > w.Tier || in.level > levels || !w.allows(r, s.T) ||
+	if r.Estimate == nil || r.Tier > w.Tier || in.level-in.free > levels || !w.allows(r, s.T) ||
 		!roles.has(in.role) || r.Once && in.parent == r.Code ||
 		e.Codes && in.level == 0 && (r.Code == encoding.BlockDictionary || r.Code == encoding.LZ4) {
 		return 0, found
 	}
-	if w.Tier == TierLight && in.level > 1 && r.Nests {
+	if w.Tier == TierLight && in.level-in.free > 1 && r.Nests {
 		return 0, found
 	}
 	if look := codecOf[U](r).Look; look != nil {

@@ -16,6 +16,7 @@ type Input[U word.Uint] struct {
 	Hint   *Hint // what was found out about such trees; nil if nothing is chosen
 
 	level  int           // depth of the tree
+	free   int           // levels that do not count, see Part
 	parent encoding.Code // what the tree is a part of, 0 at the top
 	role   Role          // what it is there
 }
@@ -35,7 +36,7 @@ func (in Input[U]) Some(e *Workspace, values []U, parent encoding.Code, index in
 // ChildOf is the input of a part of the tree of in.
 func ChildOf[U, X word.Uint](e *Workspace, in Input[U], values []X, parent encoding.Code, index int) Input[X] {
 	part := e.table.Find(parent).part(index)
-	out := Input[X]{Values: values, T: part.Type(in.T), level: in.level + 1, parent: parent, role: part.Role}
+	out := Input[X]{Values: values, T: part.Type(in.T), level: in.level + 1, free: in.free + bitmap.Bit(part.Free), parent: parent, role: part.Role}
 	if in.Hint != nil {
 		out.Hint = in.Hint.kid(parent, index, len(values), &e.levels[out.level].few)
 	}

@@ -91,6 +91,7 @@ type Found struct {
 type Part struct {
 	Role Role
 	Type func(t word.Type) word.Type // its type in a tree of values of type t
+	Free bool                        // it has as many levels as the whole
 }
 
 // SameType is the type of parts that are values like the whole.
