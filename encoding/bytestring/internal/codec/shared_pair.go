@@ -100,5 +100,5 @@ var sharedPair = encode.Row{
 	Shared:   true,
 	Short:    true,
 	Append:   appendSharedPair,
-	Cost:     onPair.Cost,
+	Cost:     encode.DecodeCost{PerByte: 400, PerStored: 400, PerValue: 2000}, // tokens are packed, or compressed, and their dictionary is larger than caches
 }
