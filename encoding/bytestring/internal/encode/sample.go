@@ -223,7 +223,7 @@ func (e *Encoder) hopeless(w *Workspace, r *ranking, m method, block, in *Input)
 // tooSlow reports whether decoding by a method takes so long that no size makes up for it: another one takes so little that none is much smaller.
 func (e *Encoder) tooSlow(r *ranking, m method, in *Input) bool {
 	return e.o.Profile == encoding.Balanced && slices.ContainsFunc(r.methods, func(x estimate) bool {
-		return x.cost > 0 && 2*x.size <= in.N && x.cost <= e.methodCost(m, 0, in)
+		return x.cost > 0 && 4*x.size <= in.N && x.cost <= e.methodCost(m, 0, in)
 	})
 }
 

@@ -92,10 +92,11 @@ func (t *trials) add(x estimate) {
 	}
 }
 
-// muchSmaller reports whether a size is so much smaller than another that the time to decode does not matter: by three quarters, and half a
-// byte a value, or by half, and two bytes a value. It never is in edition reference.
+// muchSmaller reports whether a size is so much smaller than another that the time to decode does not matter: by 15 in 16, and two bits a value, by
+// three quarters, and half a byte a value, or by half, and two bytes a value. It never is in edition reference.
 func (e *Encoder) muchSmaller(size, other int, in *Input) bool {
-	return e.o.Features != 0 && (4*size < other && 2*(other-size) > in.N || 2*size < other && other-size > 2*in.N)
+	less := other - size
+	return e.o.Features != 0 && (16*size < other && 4*less > in.N || 4*size < other && 2*less > in.N || 2*size < other && less > 2*in.N)
 }
 
 // mayCost reports whether a method may be the best, for all that is known. The estimates decide where a trial costs much: on a long block,
