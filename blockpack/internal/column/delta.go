@@ -45,10 +45,11 @@ func (r *Reader) deltaValues(ranks []int) (Values, error) {
 		return Values{}, err
 	}
 	r.d.first = data
-	switch wrong := r.first.in(fault.Corruptf("%d bytes of offsets, where %d rows have a value", len(data), count), 0); {
-	case len(data) < r.width*count:
-		return Values{}, wrong
-	case len(data) > r.width*count:
+	if len(data) != r.width*count {
+		wrong := r.first.in(fault.Corruptf("%d bytes of offsets, where %d rows have a value", len(data), count), 0)
+		if len(data) < r.width*count {
+			return Values{}, wrong
+		}
 		r.warn(wrong)
 	}
 	if ranks == nil {

@@ -67,32 +67,17 @@ func (t *Table) readHeads(ctx context.Context, blocks []int) ([]*head, error) {
 	return out, nil
 }
 
-// firstHeadBytes are read of the first block whose size of head is not known.
-const firstHeadBytes = 8 << 10
-
-// headBytes is how many bytes the head of a block will probably take: those in front of the first column.
-func (t *Table) headBytes(block int) int64 {
-	least := int64(0)
-	if extents, err := t.blocks.meta.Columns.Block(block); err == nil {
-		for _, e := range extents {
-			if least == 0 || int64(e.Offset) < least {
-				least = int64(e.Offset)
-			}
-		}
-	}
-	if least >= layout.BlockHeadSize && least <= maxGuess {
-		return least
-	}
-	return max(t.guess.Load(), firstHeadBytes)
-}
-
-const maxGuess = 1 << 20
+// The head of the first block is read with so many bytes, those of the others with as many as the largest so far took, up to a limit.
+const (
+	firstHeadBytes = 8 << 10
+	maxGuess       = 1 << 20
+)
 
 // readHead reads the head of a block, and checks it against the metadata.
 func (t *Table) readHead(ctx context.Context, block int) (*head, error) {
 	b := &t.blocks.meta.Blocks[block]
 	read := t.bytesOf(block, nil)
-	parsed, data, err := layout.ReadBlockHead(b, t.headBytes(block), func(n int64) ([]byte, error) { return read(ctx, 0, n) })
+	parsed, data, err := layout.ReadBlockHead(b, max(t.guess.Load(), firstHeadBytes), func(n int64) ([]byte, error) { return read(ctx, 0, n) })
 	if err != nil {
 		return nil, err
 	}

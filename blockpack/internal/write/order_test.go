@@ -158,3 +158,13 @@ func TestSimilarSetsAreNeighbours(t *testing.T) {
 	}
 	require.Equal(t, 1+3+7, changes, "as many as counting in binary takes")
 }
+
+// The bounds of a column do not tell in which order its values came, though both zeros are equal.
+func TestBoundsOfZeros(t *testing.T) {
+	const minus = 1 << 63
+	for _, numbers := range [][]uint64{{0, minus}, {minus, 0}} {
+		c := &column.Column{Type: column.Float64, Rows: 2, Values: column.Values{Numbers: numbers}}
+		s := bounds(c)
+		require.Equal(t, []uint64{minus, 0}, []uint64{s.Min.Bits, s.Max.Bits})
+	}
+}

@@ -36,14 +36,14 @@ func bounds(c *column.Column) layout.ColumnStats {
 	return layout.ColumnStats{Known: known, Min: column.Value{Type: t, Bits: low}, Max: column.Value{Type: t, Bits: high}}
 }
 
-// numberBounds gives the least and the greatest number; of equal ones, such as both zeros, the first.
+// numberBounds gives the least and the greatest number; of both zeros, -0 is the less one, whatever the order of values.
 func numberBounds(numbers []uint64, t column.Type) (low, high uint64, known bool) {
 	var least, most uint64 // as integers in the order of numbers
 	for _, v := range numbers {
 		if t == column.Float64 && math.IsNaN(math.Float64frombits(v)) {
 			continue
 		}
-		o := column.Ordered(t, v)
+		o := column.TotalOrder(t, v)
 		if !known || o < least {
 			low, least = v, o
 		}
