@@ -68,12 +68,9 @@ type File struct {
 // The error wraps [io/fs.ErrNotExist] if there is no such file. Newer versions of the format are errors that name
 // them.
 func Open(ctx context.Context, location string, o Options) (*File, error) {
-	store := o.Store
-	if store == nil {
-		var err error
-		if store, err = storage.ForLocation(location); err != nil {
-			return nil, err
-		}
+	store, err := storage.Of(o.Store, location)
+	if err != nil {
+		return nil, err
 	}
 	r, err := store.Open(ctx, location)
 	if err != nil {

@@ -116,11 +116,9 @@ func Create(ctx context.Context, location string, o WriterOptions) (*Writer, err
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	if o.Store == nil {
-		var err error
-		if o.Store, err = storage.ForLocation(location); err != nil {
-			return nil, err
-		}
+	var err error
+	if o.Store, err = storage.Of(o.Store, location); err != nil {
+		return nil, err
 	}
 	out, err := o.Store.Create(ctx, location, storage.CreateOptions{Overwrite: o.Overwrite})
 	if err != nil {

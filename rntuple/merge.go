@@ -116,7 +116,7 @@ type merging struct {
 
 // openOld opens the file that is appended to, if there is one.
 func (m *merging) openOld(ctx context.Context, location string) error {
-	store, err := m.store(location)
+	store, err := storage.Of(m.o.Store, location)
 	if err != nil {
 		return err
 	}
@@ -156,17 +156,10 @@ func (m *merging) continued(path string) (rootfile.Object, bool) {
 	return all[i], true
 }
 
-func (m *merging) store(location string) (storage.Store, error) {
-	if m.o.Store != nil {
-		return m.o.Store, nil
-	}
-	return storage.ForLocation(location)
-}
-
 // each calls do with each of the files.
 func (m *merging) each(ctx context.Context, files []string, do func(ctx context.Context, f *rootfile.File) error) error {
 	for _, location := range files {
-		store, err := m.store(location)
+		store, err := storage.Of(m.o.Store, location)
 		if err != nil {
 			return err
 		}
@@ -236,7 +229,7 @@ func (m *merging) add(ctx context.Context, f *rootfile.File) error {
 
 // write writes the file.
 func (m *merging) write(ctx context.Context, location string, files []string) (err error) {
-	store, err := m.store(location)
+	store, err := storage.Of(m.o.Store, location)
 	if err != nil {
 		return err
 	}

@@ -223,11 +223,9 @@ func prepare(location string, s *arrow.Schema, o WriterOptions) (*Writer, error)
 		return nil, err
 	}
 	o.named(s)
-	if o.Store == nil {
-		var err error
-		if o.Store, err = storage.ForLocation(location); err != nil {
-			return nil, err
-		}
+	var err error
+	if o.Store, err = storage.Of(o.Store, location); err != nil {
+		return nil, err
 	}
 	w := &Writer{o: o, fields: s.Fields(), schema: s, checked: s}
 	w.budgets(storage.NewBudget)

@@ -23,6 +23,14 @@ func Register(scheme string, s Store) {
 	registry[scheme] = s
 }
 
+// Of is the store of a location: the given one, unless it is nil.
+func Of(given Store, location string) (Store, error) {
+	if given != nil {
+		return given, nil
+	}
+	return ForLocation(location)
+}
+
 // ForLocation returns the store of a location by its scheme: [Local] for paths and
 // file:// URLs, a [Memory] shared by the whole process for mem:// URLs, and otherwise the
 // registered store. It may be called concurrently.

@@ -51,11 +51,8 @@ type Stored struct {
 // joined as the store likes it. A pipe is copied to a temporary file in tempDir, by default os.TempDir. The input stays
 // the caller's, and must be closed after the result.
 func (in Input) Stored(tempDir string) (Stored, error) {
-	if in.Location != "" && in.Store != nil {
-		return Stored{in.Location, in.Store, nil}, nil
-	}
 	if in.Location != "" {
-		store, err := storage.ForLocation(in.Location)
+		store, err := storage.Of(in.Store, in.Location)
 		return Stored{in.Location, store, nil}, err
 	}
 	if in.At != nil && in.Size >= 0 {

@@ -51,11 +51,9 @@ func readMeta(ctx context.Context, in provider.Input) (_ []byte, err error) {
 		return nil, nil
 	}
 	location := in.Location[:strings.LastIndexAny(in.Location, `/\\`)+1] + MetaFile
-	store := in.Store
-	if store == nil {
-		if store, err = storage.ForLocation(location); err != nil {
-			return nil, err
-		}
+	store, err := storage.Of(in.Store, location)
+	if err != nil {
+		return nil, err
 	}
 	r, err := store.Open(ctx, location)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
 	"github.com/amudai/amudai-go/rntuple/internal/compress"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
@@ -286,7 +287,7 @@ func (m *Merger) pack(content []byte, settings uint32) (packed []byte, err error
 
 // encode packs a page anew, perhaps in another encoding.
 func (m *Merger) encode(p read.PageRange, packed []byte, from, to *envelope.Column, settings uint32) ([]byte, int, error) {
-	m.raw = grown(m.raw, int(p.RawBytes()))
+	scratch.Slice(&m.raw, int(p.RawBytes()))
 	if err := m.decoder.Decode(m.raw, packed); err != nil {
 		return nil, 0, err
 	}
@@ -301,7 +302,7 @@ func (m *Merger) encode(p read.PageRange, packed []byte, from, to *envelope.Colu
 			return nil, 0, err
 		}
 		n := int(p.Elements)
-		m.values = grown(m.values, kind.Size(n))
+		scratch.Slice(&m.values, kind.Size(n))
 		if err := in.Decode(m.values, 0, m.raw, n); err != nil {
 			return nil, 0, err
 		}
@@ -313,13 +314,6 @@ func (m *Merger) encode(p read.PageRange, packed []byte, from, to *envelope.Colu
 	}
 	packed, err := m.pack(m.raw, settings)
 	return packed, len(m.raw), err
-}
-
-func grown(b []byte, n int) []byte {
-	if cap(b) < n {
-		return make([]byte, n)
-	}
-	return b[:n]
 }
 
 // End writes the rest of the result but the file that it is in.

@@ -111,7 +111,7 @@ func (o *SplitOptions) check(ctx context.Context, r root.Root, parts []Part) err
 		if o.Shard.Overwrite {
 			continue
 		}
-		store, err := copying.StoreOf(o.Shard.Store, p.Location)
+		store, err := storage.Of(o.Shard.Store, p.Location)
 		if err != nil {
 			return err
 		}

@@ -202,11 +202,3 @@ func Find(ctx context.Context, store storage.Store, location string) error {
 	}
 	return err
 }
-
-// StoreOf is a store, by default the registered one of a location.
-func StoreOf(given storage.Store, location string) (storage.Store, error) {
-	if given != nil {
-		return given, nil
-	}
-	return storage.ForLocation(location)
-}

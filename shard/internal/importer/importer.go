@@ -49,10 +49,8 @@ type Options struct {
 
 // Import makes a shard of Parquet files.
 func Import(ctx context.Context, location string, files []string, o Options) (err error) {
-	if o.Store == nil {
-		if o.Store, err = storage.ForLocation(location); err != nil {
-			return err
-		}
+	if o.Store, err = storage.Of(o.Store, location); err != nil {
+		return err
 	}
 	if len(files) == 0 {
 		return errors.New("no Parquet files to import")

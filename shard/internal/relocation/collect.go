@@ -46,7 +46,7 @@ type Collected struct {
 // Collect finds the artifacts of writers in a folder, and the folders in it, that no root there refers to, and removes them if that is asked for. What is a
 // root its content tells. A root that cannot be read, and a writer that is at work, is an error, and then nothing is removed.
 func Collect(ctx context.Context, folder string, o CollectOptions) (c Collected, err error) {
-	store, err := copying.StoreOf(o.Store, folder)
+	store, err := storage.Of(o.Store, folder)
 	if err != nil {
 		return c, err
 	}
@@ -132,7 +132,7 @@ func examine(ctx context.Context, folder string, o CollectOptions, since time.Ti
 // survey lists the folders of a collection.
 func survey(ctx context.Context, folder string, o CollectOptions) (s surveyed, err error) {
 	for i, f := range append([]string{folder}, o.Roots...) {
-		store, err := copying.StoreOf(o.Store, f)
+		store, err := storage.Of(o.Store, f)
 		if err != nil {
 			return s, err
 		}
@@ -213,7 +213,7 @@ func (s *surveyed) mark(ctx context.Context, o CollectOptions, except string) (*
 		if name == except {
 			continue
 		}
-		store, err := copying.StoreOf(o.Store, info.Location)
+		store, err := storage.Of(o.Store, info.Location)
 		if err != nil {
 			return nil, err
 		}

@@ -250,7 +250,7 @@ func (p *Parts) store(url string) (storage.Store, error) {
 	if !container.SameScheme(p.own, url) {
 		return storage.ForLocation(url)
 	}
-	return copying.StoreOf(p.o.Open.Store, url)
+	return storage.Of(p.o.Open.Store, url)
 }
 
 // list is all files with data of the shard, the root first.

@@ -72,10 +72,10 @@ type relocated struct {
 // Roots refer to artifacts by their names in the folder. With the same layout all are copied as they are, then the root; another layout is a new root with
 // copies of the data, by [Publish]. Whatever fails before, there is no new root, and the old one stays.
 func Relocate(ctx context.Context, from, to string, o RelocateOptions) (all []File, err error) {
-	if o.Open.Store, err = copying.StoreOf(o.Open.Store, from); err != nil {
+	if o.Open.Store, err = storage.Of(o.Open.Store, from); err != nil {
 		return nil, err
 	}
-	if o.To, err = copying.StoreOf(o.To, to); err != nil {
+	if o.To, err = storage.Of(o.To, to); err != nil {
 		return nil, err
 	}
 	m := &relocation{o: o, from: from, to: to, progress: progress{call: o.Progress}}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
-	"github.com/amudai/amudai-go/shard/internal/copying"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // Version describes a root among those that replaced each other at a location.
@@ -141,7 +141,7 @@ func OpenVersion(ctx context.Context, f *shardfile.File, o shardfile.OpenOptions
 	if err != nil {
 		return nil, fault.Of(err, f.Location())
 	}
-	if o.Store, err = copying.StoreOf(o.Store, f.Location()); err != nil {
+	if o.Store, err = storage.Of(o.Store, f.Location()); err != nil {
 		return nil, err
 	}
 	if out, err = shardfile.Open(ctx, url, o); err != nil {

@@ -32,7 +32,7 @@ const DataSuffix = ".amudai.data"
 // Replace opens the shard at location, and replaces its root by the one that a plan makes of it. Data are referred to where they are. If another writer
 // replaced the root meanwhile, the error wraps [storage.ErrChanged].
 func Replace(ctx context.Context, location string, o shardfile.OpenOptions, plan func(*shardfile.File, Root) (Root, error)) (err error) {
-	if o.Store, err = copying.StoreOf(o.Store, location); err != nil {
+	if o.Store, err = storage.Of(o.Store, location); err != nil {
 		return err
 	}
 	f, err := shardfile.Open(ctx, location, o)

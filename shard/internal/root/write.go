@@ -51,7 +51,7 @@ func Publish(ctx context.Context, location string, o shardwriter.Options, roots 
 // new shard, which readers have to allow again. The options are those of the root but Store and Overwrite. size is that of the new shard, and
 // outside are these folders. The root does not say that they are allowed, or a shard would grant itself what it wants to read.
 func Refer(ctx context.Context, location string, o shardwriter.Options, policy container.Policy, r Root) (size int64, outside []string, err error) {
-	if o.Store, err = copying.StoreOf(o.Store, location); err != nil {
+	if o.Store, err = storage.Of(o.Store, location); err != nil {
 		return 0, nil, err
 	}
 	o.Layout = shardwriter.TwoLevel

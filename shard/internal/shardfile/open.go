@@ -50,9 +50,7 @@ func (o *OpenOptions) setDefaults(location string) (err error) {
 		return err
 	}
 	o.SuffixBytes = max(o.SuffixBytes, container.MinRootSize)
-	if o.Store == nil {
-		o.Store, err = storage.ForLocation(location)
-	}
+	o.Store, err = storage.Of(o.Store, location)
 	return err
 }
 

@@ -133,10 +133,8 @@ func newWriter(location string, message []byte, o Options) (*Writer, error) {
 	if o.Layout > TwoLevel {
 		return nil, fmt.Errorf("WriterOptions.Layout is unknown: %v", o.Layout)
 	}
-	if o.Store == nil {
-		if o.Store, err = storage.ForLocation(location); err != nil {
-			return nil, err
-		}
+	if o.Store, err = storage.Of(o.Store, location); err != nil {
+		return nil, err
 	}
 	o.Program = cmp.Or(o.Program, shardfile.DefaultWriter)
 	if o.CreationTime.IsZero() {

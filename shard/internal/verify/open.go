@@ -8,7 +8,6 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
-	"github.com/amudai/amudai-go/shard/internal/copying"
 	"github.com/amudai/amudai-go/shard/internal/verify/internal/flips"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -16,7 +15,7 @@ import (
 // explainOpen searches for a flipped bit if a shard cannot be opened: in the footer, the length of the directory,
 // the directory or the stripe list.
 func (v *verifier) explainOpen(ctx context.Context, location string, err error) error {
-	store, serr := copying.StoreOf(v.o.Open.Store, location)
+	store, serr := storage.Of(v.o.Open.Store, location)
 	if serr != nil {
 		return err
 	}
