@@ -15,32 +15,24 @@ import (
 	"github.com/amudai/amudai-go/traceql/internal/spans"
 )
 
-// withDetails calls visit for matches of a group with their details, which are read in halves if they are too large.
+// withDetails calls visit for matches of a group with their details.
 func (s *search) withDetails(list []match, visit func(match) error) error {
-	if len(list) == 0 {
+	return halved(list, func(list []match) error {
+		free, err := s.details(list)
+		if err != nil {
+			return s.tooLarge(err, len(list), list[0].id)
+		}
+		defer free()
+		for _, m := range list {
+			if err := s.ctx.Err(); err != nil {
+				return err
+			}
+			if err := visit(m); err != nil {
+				return err
+			}
+		}
 		return nil
-	}
-	free, err := s.details(list)
-	if err == errTooLarge && len(list) > 1 {
-		half := len(list) / 2
-		if err := s.withDetails(list[:half], visit); err != nil {
-			return err
-		}
-		return s.withDetails(list[half:], visit)
-	}
-	if err != nil {
-		return s.tooLarge(err, list[0].id)
-	}
-	defer free()
-	for _, m := range list {
-		if err := s.ctx.Err(); err != nil {
-			return err
-		}
-		if err := visit(m); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // wanted is a span whose details are read.

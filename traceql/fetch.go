@@ -22,9 +22,10 @@ var (
 	errTooLarge = fetched.ErrTooLarge
 )
 
-func (s *search) tooLarge(err error, id string) error {
-	if err == errTooLarge {
-		return fault.Limitf("the spans of trace %x need more than %d bytes", id, s.o.MaxBytes)
+// tooLarge is the error of some traces, which names one that is too large alone.
+func (s *search) tooLarge(err error, traces int, first string) error {
+	if err == errTooLarge && traces == 1 {
+		return fault.Limitf("the spans of trace %x need more than %d bytes", first, s.o.MaxBytes)
 	}
 	return err
 }

@@ -49,10 +49,7 @@ func (t *Trace) MarshalJSON() ([]byte, error) {
 		out.Service = "<root span not yet received>"
 	}
 	for _, set := range t.Sets {
-		js := jsonSpanset{Spans: []jsonSpan{}, Matched: set.Matched}
-		for _, a := range set.Attributes {
-			js.Attributes = append(js.Attributes, jsonAttribute{a.Name, value.JSON(a.Value)})
-		}
+		js := jsonSpanset{Spans: []jsonSpan{}, Matched: set.Matched, Attributes: jsonAttributes(set.Attributes)}
 		for _, s := range set.Spans {
 			js.Spans = append(js.Spans, s.json())
 		}
@@ -62,6 +59,14 @@ func (t *Trace) MarshalJSON() ([]byte, error) {
 		out.SpanSet = &out.SpanSets[0]
 	}
 	return json.Marshal(out)
+}
+
+func jsonAttributes(list []Attribute) []jsonAttribute {
+	out := make([]jsonAttribute, len(list))
+	for i, a := range list {
+		out[i] = jsonAttribute{a.Name, value.JSON(a.Value)}
+	}
+	return out
 }
 
 func (s *Span) json() jsonSpan {
@@ -94,10 +99,7 @@ type (
 
 // MarshalJSON writes time series in the form of the metrics API of Tempo, where an instant has a value in place of samples. The labels of an exemplar have the ids of its trace and span.
 func (s TimeSeries) MarshalJSON() ([]byte, error) {
-	out := jsonSeries{Labels: []jsonAttribute{}}
-	for _, l := range s.Labels {
-		out.Labels = append(out.Labels, jsonAttribute{l.Name, value.JSON(l.Value)})
-	}
+	out := jsonSeries{Labels: jsonAttributes(s.Labels)}
 	if !s.Instant {
 		out.Samples = []jsonSample{}
 	}
@@ -109,15 +111,10 @@ func (s TimeSeries) MarshalJSON() ([]byte, error) {
 		}
 	}
 	for _, e := range s.Exemplars {
-		labels := []jsonAttribute{}
-		for _, id := range []Attribute{
+		ids := []Attribute{
 			{"trace:id", value.OfString(hex.EncodeToString(e.TraceID))}, {"span:id", value.OfString(hex.EncodeToString(e.Span.ID))}, {"name", value.OfString(e.Span.Name)},
-		} {
-			labels = append(labels, jsonAttribute{id.Name, value.JSON(id.Value)})
 		}
-		for _, a := range e.Span.Attributes {
-			labels = append(labels, jsonAttribute{a.Name, value.JSON(a.Value)})
-		}
+		labels := jsonAttributes(append(ids, e.Span.Attributes...))
 		out.Exemplars = append(out.Exemplars, jsonSample{labels, strconv.FormatInt(e.Time.UnixMilli(), 10), value.JSONFloat(e.Value)})
 	}
 	return json.Marshal(out)

@@ -184,13 +184,17 @@ type valueSet struct {
 	o      Options // the time
 }
 
-func (s *valueSet) add(v Value) error {
+// add adds a value, unless it could not be read.
+func (s *valueSet) add(v Value, err error) error {
+	if err != nil {
+		return err
+	}
 	switch v.Kind() {
 	case KindNil, KindOther:
 		return nil
 	case KindArray, KindAny:
 		for _, e := range v.List() {
-			if err := s.add(e); err != nil {
+			if err := s.add(e, nil); err != nil {
 				return err
 			}
 		}
@@ -223,11 +227,7 @@ func (s *valueSet) search(ctx context.Context, q *Query, f *lang.Field, sources 
 func (s *valueSet) addMatch(m match, f *lang.Field) error {
 	for _, set := range m.sets {
 		for _, i := range set.Spans {
-			v, err := m.trace.Value(f, i)
-			if err != nil {
-				return err
-			}
-			if err := s.add(v); err != nil {
+			if err := s.add(m.trace.Value(f, i)); err != nil {
 				return err
 			}
 		}
@@ -286,11 +286,7 @@ func (s *valueSet) scanSource(ctx context.Context, f *lang.Field, src *source, c
 			return err
 		}
 		for row := range int(batch.Record.NumRows()) {
-			v, err := batch.Value(f, row)
-			if err != nil {
-				return err
-			}
-			if err := s.add(v); err != nil {
+			if err := s.add(batch.Value(f, row)); err != nil {
 				return err
 			}
 		}
@@ -314,7 +310,7 @@ func (s *valueSet) distinct(ctx context.Context, f *lang.Field, src *source) (do
 			return true, err
 		}
 		for i := range arr.Len() {
-			if err := s.add(spans.ValueAt(c, arr, i)); err != nil {
+			if err := s.add(spans.ValueAt(c, arr, i), nil); err != nil {
 				return true, err
 			}
 		}

@@ -292,23 +292,31 @@ func (s *search) examine(ids iter.Seq2[string, error], visit func([]match) error
 	return s.group(group, visit)
 }
 
-// group evaluates the query on some traces, in halves if they are too large for one.
+// group evaluates the query on some traces.
 func (s *search) group(ids []string, visit func([]match) error) error {
-	if len(ids) == 0 {
+	return halved(ids, func(ids []string) error {
+		of, err := s.fetch(ids, false)
+		if err != nil {
+			return s.tooLarge(err, len(ids), ids[0])
+		}
+		return s.evaluated(of, visit)
+	})
+}
+
+// halved calls do with a list, or with its halves if it is too large.
+func halved[T any](list []T, do func([]T) error) error {
+	if len(list) == 0 {
 		return nil
 	}
-	of, err := s.fetch(ids, false)
-	if err == errTooLarge && len(ids) > 1 {
-		half := len(ids) / 2
-		if err := s.group(ids[:half], visit); err != nil {
-			return err
-		}
-		return s.group(ids[half:], visit)
+	err := do(list)
+	if err != errTooLarge || len(list) == 1 {
+		return err
 	}
-	if err != nil {
-		return s.tooLarge(err, ids[0])
+	half := len(list) / 2
+	if err := halved(list[:half], do); err != nil {
+		return err
 	}
-	return s.evaluated(of, visit)
+	return halved(list[half:], do)
 }
 
 // evaluated evaluates the query on the traces of a group, which it releases.

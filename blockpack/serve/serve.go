@@ -228,24 +228,18 @@ func Serve(ctx context.Context, l net.Listener, handler http.Handler, wait time.
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 	}
-	failed := make(chan error, 1)
-	go func() {
-		var err error
-		defer func() { failed <- err }()
-		defer fault.RecoverInternal(&err)
-		err = server.Serve(l)
-	}()
-	select {
-	case err := <-failed:
+	ended := make(chan error, 1)
+	running := context.AfterFunc(ctx, func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
+		defer cancel()
+		err := server.Shutdown(end)
+		if err != nil { // some client is too slow
+			err = server.Close()
+		}
+		ended <- err
+	})
+	if err := server.Serve(l); running() { // the listener has failed
 		return errors.Join(err, server.Close())
-	case <-ctx.Done():
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
-	defer cancel()
-	err := server.Shutdown(end)
-	if err != nil { // some client is too slow
-		err = server.Close()
-	}
-	<-failed
-	return err
+	return <-ended
 }

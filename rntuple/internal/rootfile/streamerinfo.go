@@ -38,10 +38,7 @@ type spelling struct {
 	checksum uint32 // of the class
 }
 
-var (
-	spellingLinux = spelling{14, "unsigned long", 0x28e632ec}
-	spellingMacOS = spelling{17, "ULong64_t", 0x4ba21bf5}
-)
+var spellingLinux = spelling{14, "unsigned long", 0x28e632ec}
 
 // newStreamerInfo is the payload of a record with the class ROOT::RNTuple, whose key has
 // keySize bytes.

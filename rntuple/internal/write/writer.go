@@ -20,6 +20,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/rntuple/internal/compress"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
@@ -33,7 +34,7 @@ type Writer struct {
 	fields   []*field
 	cols     []*col
 	shadows  []shadow
-	encoders []*encoder
+	encoders chan *encoder // one for each goroutine
 	header   envelope.Link
 
 	first     int64 // entries of the finished clusters
@@ -84,13 +85,14 @@ func New(ctx context.Context, out *rootfile.Writer, top []arrow.Field, o Options
 }
 
 func newWriter(out *rootfile.Writer, s *envelope.Schema, o Options) (*Writer, error) {
-	w := &Writer{o: o, out: out, s: s}
-	for range max(o.Parallelism, 1) {
+	n := max(o.Parallelism, 1)
+	w := &Writer{o: o, out: out, s: s, encoders: make(chan *encoder, n)}
+	for range n {
 		e, err := newEncoder(o.Compression)
 		if err != nil {
 			return nil, err
 		}
-		w.encoders = append(w.encoders, e)
+		w.encoders <- e
 	}
 	return w, nil
 }
@@ -171,6 +173,15 @@ func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) err
 		}
 	}
 	return nil
+}
+
+// each calls f for the numbers below n, on as many goroutines as there are encoders.
+func (w *Writer) each(ctx context.Context, n int, f func(e *encoder, i int) error) error {
+	return parallel.Each(ctx, n, cap(w.encoders), func(_ context.Context, i int) error {
+		e := <-w.encoders
+		defer func() { w.encoders <- e }()
+		return f(e, i)
+	})
 }
 
 // checkSize ends the cluster if it is large enough, or says when to check again.
@@ -357,7 +368,9 @@ func (w *Writer) flushBlob(ctx context.Context) error {
 
 // envelope writes an envelope.
 func (w *Writer) envelope(ctx context.Context, env []byte) (envelope.Link, error) {
-	packed, err := w.encoders[0].z.Append(nil, env)
+	e := <-w.encoders
+	packed, err := e.z.Append(nil, env)
+	w.encoders <- e
 	if err != nil {
 		return envelope.Link{}, err
 	}

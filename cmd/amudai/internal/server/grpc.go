@@ -110,22 +110,17 @@ func (s *server) serveGRPC(ctx context.Context, l net.Listener, secure *tls.Conf
 	}
 	g := grpc.NewServer(options...)
 	g.RegisterService(&service, receiver{s, isLocal(l.Addr())})
-	failed := make(chan error, 1)
-	go func() {
-		var err error
-		defer func() { failed <- err }()
-		defer fault.RecoverInternal(&err)
-		err = g.Serve(l)
-	}()
-	select {
-	case err := <-failed:
+	ended := make(chan struct{})
+	running := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		late := time.AfterFunc(wait, g.Stop)
+		defer late.Stop()
+		g.GracefulStop()
+	})
+	if err := g.Serve(l); running() { // the listener has failed
 		g.Stop()
 		return fmt.Errorf("gRPC: %w", err)
-	case <-ctx.Done():
 	}
-	late := time.AfterFunc(wait, g.Stop)
-	defer late.Stop()
-	g.GracefulStop()
-	<-failed
+	<-ended
 	return nil
 }
