@@ -266,16 +266,9 @@ func (r *Reader) expandRuns(dst []uint32) error {
 }
 
 func (r *Reader) addDeltas(dst []uint32) error {
-	data, err := r.d.decompress(r.d.second, r.second, r.o.Limits.Bytes)
+	data, err := r.numbers(&r.d.second, r.second, 4, len(dst), "deltas")
 	if err != nil {
 		return err
-	}
-	r.d.second = data
-	switch wrong := r.second.in(fault.Corruptf("%d bytes of deltas for %d rows", len(data), len(dst)), 0); {
-	case len(data) < 4*len(dst):
-		return wrong
-	case len(data) > 4*len(dst):
-		r.warn(wrong)
 	}
 	index := uint32(0)
 	for i := range dst {

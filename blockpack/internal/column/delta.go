@@ -40,17 +40,9 @@ func (r *Reader) deltaValues(ranks []int) (Values, error) {
 		widen(v.Numbers, nil, 0, r.base)
 		return v, nil
 	}
-	data, err := r.d.decompress(r.d.first, r.first, r.o.Limits.Bytes)
+	data, err := r.numbers(&r.d.first, r.first, r.width, count, "offsets")
 	if err != nil {
 		return Values{}, err
-	}
-	r.d.first = data
-	if len(data) != r.width*count {
-		wrong := r.first.in(fault.Corruptf("%d bytes of offsets, where %d rows have a value", len(data), count), 0)
-		if len(data) < r.width*count {
-			return Values{}, wrong
-		}
-		r.warn(wrong)
 	}
 	if ranks == nil {
 		widen(v.Numbers, data, r.width, r.base)
@@ -59,4 +51,21 @@ func (r *Reader) deltaValues(ranks []int) (Values, error) {
 		widen(v.Numbers[i:i+1], data[r.width*rank:], r.width, r.base)
 	}
 	return v, nil
+}
+
+// numbers decompresses a section of so many numbers into kept memory. More of them are a warning.
+func (r *Reader) numbers(kept *[]byte, s section, width, n int, what string) ([]byte, error) {
+	data, err := r.d.decompress(*kept, s, r.o.Limits.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	*kept = data
+	if len(data) != width*n {
+		wrong := s.in(fault.Corruptf("%d bytes of %s for %d rows", len(data), what, n), 0)
+		if len(data) < width*n {
+			return nil, wrong
+		}
+		r.warn(wrong)
+	}
+	return data, nil
 }

@@ -310,6 +310,9 @@ func TestAppendNTuples(t *testing.T) {
 	require.Contains(t, r.errout, "some files lack ntuple.s, ntuple.t")
 	require.Equal(t, "n,s,t\n1,x,\n2,y,\n3,,z\n", ok(t, "cat", "--format", "csv", "all.root"))
 	require.Contains(t, ok(t, "verify", "all.root"), "all.root")
+	ok(t, "convert", "-q", "b.csv", "c.root", "--ntuple", "dir/other")
+	ok(t, "merge", "-q", "c.root", "-o", "all.root", "--append") // another ntuple, which is added
+	require.Equal(t, "3\n1\n", ok(t, "count", "all.root:ntuple")+ok(t, "count", "all.root:dir/other"))
 	r = run(t, "merge", "a.root", "-o", "all.root")
 	require.Contains(t, r.errout, "--force")
 	for output, want := range map[string]string{"x.amudai.shard": "are for ROOT files", "x.blockpack": "amudai blockpack merge"} {
