@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/zeebo/xxh3"
@@ -116,12 +117,7 @@ func compareIDs(a, b ID) int {
 
 // place gives the table of a row, and its number there.
 func (s *search) place(row int64) (table int, own int64) {
-	table, _ = slices.BinarySearchFunc(s.ends, row, func(end, row int64) int {
-		if end <= row {
-			return -1
-		}
-		return 1
-	})
+	table = sort.Search(len(s.ends), func(i int) bool { return s.ends[i] > row })
 	if table > 0 {
 		row -= s.ends[table-1]
 	}
