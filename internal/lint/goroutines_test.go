@@ -14,7 +14,6 @@ var mayNotRecover = map[string]string{
 	"shard/internal/stripe/write/writer.go each":                   "try recovers into the error of the column",
 	"cmd/amudai/internal/convert/convert.go readAhead":             "nextBatch recovers",
 	"internal/base/parallel/parallel.go Each":                      "one recovers",
-	"rntuple/internal/write/parallel.go each":                      "guarded recovers into the error of the field or column",
 	"internal/bench/measure/peak.go Peak":                          "it reads a file of the system, no input",
 	"sql/cmd/amudai-sql/main.go show":                              "it prints a number",
 	"cmd/amudai/main.go main":                                      "it waits for a signal",
