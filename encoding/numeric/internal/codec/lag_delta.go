@@ -83,15 +83,15 @@ func appendLagDelta[U word.Uint](e *encode.Workspace, dst []byte, in encode.Inpu
 
 // lookForLag looks for the lag where a few values in the second half of a sequence differ least from those before, by half of the bits that the
 // values or differences of neighbours have, or less, and about the bits of all differences, those of 0 none. Four values show that most lags are not worth
-// a look at more.
-func lookForLag[U word.Uint](_ *encode.Workspace, in encode.Input[U], s *encode.Stats) (found encode.Found) {
+// a look at more. Where size alone counts, Zstandard finds what repeats.
+func lookForLag[U word.Uint](e *encode.Workspace, in encode.Input[U], s *encode.Stats) (found encode.Found) {
 	const first, anchors = 4, 32
 	n := len(in.Values)
 	width := min(s.Width, s.Diff)
 	if s.Usual > 0 {
 		width = min(width, s.Usual+(s.Diff+bits.Len(uint(n)))*s.Jumps/n)
 	}
-	if width < 2 || n < 512 || 4*s.Runs < n {
+	if width < 2 || n < 512 || 4*s.Runs < n || e.Weights.Smallest() {
 		return found
 	}
 	step := (n - n/2) / anchors

@@ -30,6 +30,9 @@ func weightsOf(p encoding.Profile) Weights {
 	return Weights{Tier: TierMiddle, price: 400, work: 32}
 }
 
+// Smallest tells whether size alone counts.
+func (w *Weights) Smallest() bool { return w.level > 0 }
+
 // Cost is that of bytes that take some picoseconds to decode.
 func (w *Weights) Cost(size int, decode int64) int64 {
 	return int64(size)*1000 + w.price*decode/1000
