@@ -94,11 +94,11 @@ func appendPrefixBins[U word.Uint](e *encode.Workspace, dst []byte, in encode.In
 	mark := e.Mem.Mark()
 	defer e.Mem.Release(mark)
 	flip := in.Flip()
-	b := prefixbins.Choose(&e.Mem, in.Values, flip)
+	b := prefixbins.Choose(&e.Mem, in.Values, flip, func(size int) bool { return e.Beyond(dst, size) })
 	if b.Lows == nil {
 		return appendFFOR(e, dst, in, encode.Plan{})
 	}
-	if e.Beyond(dst, b.Size()) {
+	if b.Widths == nil || e.Beyond(dst, b.Size()) {
 		return encode.AppendPlain(dst, in.Values)
 	}
 	start := len(dst)

@@ -47,8 +47,8 @@ const (
 )
 
 // Choose finds bins for values, which flip brings into the order of unsigned words; Lows is nil if there is no use in
-// it. The bins lie in the arena.
-func Choose[U word.Uint](a *word.Arena, values []U, flip U) (b Bins[U]) {
+// it, and Widths if the streams are expected to be too long, by their bytes. The bins lie in the arena.
+func Choose[U word.Uint](a *word.Arena, values []U, flip U, tooLong func(size int) bool) (b Bins[U]) {
 	if len(values) == 0 {
 		return b
 	}
@@ -63,7 +63,10 @@ func Choose[U word.Uint](a *word.Arena, values []U, flip U) (b Bins[U]) {
 	} else {
 		u = sampleUnits(a, values, flip, low)
 	}
-	b.Lows = cutBins(a, u)
+	var size, counted int64
+	if b.Lows, size, counted = cutBins(a, u); tooLong(int(size / 16 * 15 / 128 * int64(len(values)) / counted)) {
+		return b
+	}
 	b.assign(a, values, flip, dense, high)
 	return b
 }
@@ -129,8 +132,9 @@ func sampleUnits[U word.Uint](a *word.Arena, values []U, flip, low U) units[U] {
 var reaches = [...]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512}
 
 // cutBins groups units so that codes, offsets and bins together take least, by
-// dynamic programming over where bins end, and returns where they begin.
-func cutBins[U word.Uint](a *word.Arena, u units[U]) []U {
+// dynamic programming over where bins end, and returns where they begin, and about how many 1/16 bits the
+// values of all units take in them, and their number.
+func cutBins[U word.Uint](a *word.Arena, u units[U]) (_ []U, size, count int64) {
 	k := len(u.counts)
 	before := word.Take[uint64](a, k+1) // number of values below each unit
 	least := word.Take[int64](a, k+1)   // cost of the units below
@@ -161,7 +165,7 @@ func cutBins[U word.Uint](a *word.Arena, u units[U]) []U {
 		at--
 		lows[at] = u.lows[from[j]]
 	}
-	return lows[at:]
+	return lows[at:], least[k] - int64(k-at)*binPrice, int64(before[k])
 }
 
 // codePrice is what a prefix code takes for a bin whose share of the values has
