@@ -142,7 +142,7 @@ const (
 )
 
 var unstructured = []string{
-	"zoo/prose_120.text", "zoo/prose_sentence.text", "zoo/prose_paragraph.text", "zoo/source_go.text", "zoo/log_linux.text", "zoo/chat.text",
+	"zoo/prose_120.text", "zoo/prose_sentence.text", "zoo/prose_paragraph.text", "zoo/source_go.text", "zoo/log_linux.text", "zoo/chat.text", "zoo/cjk.text",
 }
 
 // framesPercent is how much larger Balanced may be where values repeat far behind: frames of Zstandard, of which single values are read, do not

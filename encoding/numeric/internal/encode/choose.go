@@ -58,7 +58,7 @@ func exploreWell[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 	if n < 2*exploreLen || e.Weights.Tier < TierHeavy || e.Weights.Features == 0 {
 		return exploreFast(e, dst, in)
 	}
-	part, at, decode := in, len(dst), e.Decode
+	part, at, decode, left := in, len(dst), e.Decode, e.left
 	from := (n - exploreLen) / 2
 	part.Values, part.Nulls = in.Values[from:from+exploreLen], 0 // the values under nulls are filled
 	fast := e.Fast
@@ -73,7 +73,7 @@ func exploreWell[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 	dst = follow(e, dst[:at], in)
 	in.Hint.cost = e.Weights.Cost(len(dst)-at, e.Decode-decode) / int64(n)
 	if 4*in.Hint.cost > 5*expected { // the part is not like the whole
-		e.Decode, in.Hint.kids = decode, nil
+		e.Decode, e.left, in.Hint.kids = decode, left, nil
 		return exploreFast(e, dst[:at], in)
 	}
 	return dst
@@ -84,14 +84,14 @@ func exploreFast[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 	if e.Fast || e.Weights.level == 0 {
 		return explore(e, dst, in)
 	}
-	at, decode, zstds := len(dst), e.Decode, e.zstds
+	at, decode, zstds, left := len(dst), e.Decode, e.zstds, e.left
 	e.Fast = true
 	dst = explore(e, dst, in)
 	e.Fast = false
 	if e.zstds == zstds {
 		return dst
 	}
-	e.Decode = decode
+	e.Decode, e.left = decode, left // short parts are explored anew
 	return follow(e, dst[:at], in)
 }
 
