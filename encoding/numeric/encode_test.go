@@ -281,7 +281,7 @@ func testEncoder[T Value](t *testing.T) {
 					validity := make([]byte, len(values)/8+1)
 					nulls, err := DecodeBlock(got, validity, 0, blk, BlockOptions{Checksums: !o.NoChecksums}, &s)
 					require.NoError(t, err)
-					require.Equal(t, nullsOf(valid), nulls)
+					require.Equal(t, valid.Nulls(), nulls)
 					requireSame(t, values, got, valid, "block")
 					b, err := encoding.ParseBlock(blk, !o.NoChecksums)
 					require.NoError(t, err)

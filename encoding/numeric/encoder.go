@@ -125,7 +125,7 @@ func (e *Encoder[T]) try(values []T, valid bitmap.Bits, blockLen, every int) (co
 	for i := 0; i < len(values); i += every {
 		before := w.Decode
 		end := min(i+blockLen, len(values))
-		w.Trial = e.append(w, w.Trial[:0], values[i:end], sliceBits(valid, i, end), blockLen)
+		w.Trial = e.append(w, w.Trial[:0], values[i:end], valid.Slice(i, end), blockLen)
 		cost += w.Weights.Cost(len(w.Trial)+blockOverhead, w.Decode-before)
 		n += end - i
 	}
@@ -138,19 +138,12 @@ const tryEvery = 3
 // blockOverhead is the size of a block without its values: header, checksum, entry of the block map.
 const blockOverhead = 16
 
-func sliceBits(b bitmap.Bits, i, j int) bitmap.Bits {
-	if b.Data == nil {
-		return bitmap.All(j - i)
-	}
-	return b.Slice(i, j)
-}
-
 // AppendBlock appends a block of values with the validity valid, whose Data may be nil without nulls. Values under
 // nulls have no meaning. The tree is never larger than that of Plain.
 func (e *Encoder[T]) AppendBlock(dst []byte, values []T, valid encoding.Bits) ([]byte, error) {
 	dst, mark := encoding.BeginBlock(dst)
 	if !e.o.NoPresence {
-		dst = encoding.AppendPresence(dst, valid, nullsOf(valid), e.o)
+		dst = encoding.AppendPresence(dst, valid, valid.Nulls(), e.o)
 	}
 	dst = encoding.EndPresence(dst, mark)
 	dst = e.AppendTree(dst, values, valid)
@@ -177,13 +170,6 @@ func (e *Encoder[T]) append(w *encode.Workspace, dst []byte, values []T, valid b
 		e.hints[blockLen] = h
 	}
 	return appendValues(w, dst, values, valid, h, e.forced)
-}
-
-func nullsOf(valid bitmap.Bits) int {
-	if valid.Data == nil {
-		return 0
-	}
-	return valid.Nulls()
 }
 
 // appendValues appends a tree as p requires, or the best one if p is nil.

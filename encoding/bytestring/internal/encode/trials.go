@@ -17,7 +17,7 @@ type trials struct {
 	best  int64
 	size  int   // of the best tree
 	other int64 // the cost of the best that is not limited
-	// expected is the estimated size of the best, 0 if there was none.
+	// expected is the estimated size of the best if it has parts of its own and came out smaller, in MinimalSize, else 0.
 	expected int
 }
 
@@ -89,7 +89,10 @@ func (t *trials) add(x estimate) {
 		t.other, e.plan.other = cost, x.method
 	}
 	if e.muchSmaller(size, t.size, t.in) || cost < t.best && !e.muchSmaller(t.size, size, t.in) {
-		t.best, t.size, t.expected, e.plan.method = cost, size, x.size, x.method
+		t.best, t.size, t.expected, e.plan.method = cost, size, 0, x.method
+		if e.o.Profile == encoding.MinimalSize && x.row.Nests && size < x.size {
+			t.expected = x.size
+		}
 		t.dst = append(t.dst[:t.start], dst[at:]...)
 	}
 }
@@ -102,12 +105,13 @@ func (e *Encoder) muchSmaller(size, other int, in *Input) bool {
 }
 
 // mayCost reports whether a method may be the best, for all that is known. The estimates decide where a trial costs much: on a long block,
-// and of an encoding with parts of its own. If the best has come out smaller than expected, so may others, in MinimalSize: HighCompression, whose best is larger, tries them. What has no use for a long block is not written as one in Balanced, where another is, for a gain that may be none.
+// and of an encoding with parts of its own. If one of these has come out smaller than expected, so may others, in MinimalSize:
+// HighCompression, whose best is larger, tries them. What has no use for a long block is not written as one in Balanced, where another is, for a gain that may be none.
 func (t *trials) mayCost(x *estimate, long bool) bool {
 	dear := long || x.row.Nests
 	switch {
 	case dear && t.e.numbers.Thorough():
-		return x.cost-x.cost/dearError < t.best || t.e.o.Profile == encoding.MinimalSize && t.size < t.expected && x.size-x.size/estimateError < t.expected
+		return x.cost-x.cost/dearError < t.best || x.size-x.size/estimateError < t.expected
 	case long && !x.row.Long && t.e.o.Profile == encoding.Balanced:
 		return x.cost+x.cost/dearError < t.best
 	case dear:
