@@ -84,14 +84,14 @@ func exploreFast[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 	if e.Fast || e.Weights.level == 0 {
 		return explore(e, dst, in)
 	}
-	at, decode, zstds, left := len(dst), e.Decode, e.zstds, e.left
+	at, decode, zstds := len(dst), e.Decode, e.zstds
 	e.Fast = true
 	dst = explore(e, dst, in)
 	e.Fast = false
 	if e.zstds == zstds {
 		return dst
 	}
-	e.Decode, e.left = decode, left // short parts are explored anew
+	e.Decode = decode
 	return follow(e, dst[:at], in)
 }
 
