@@ -23,7 +23,9 @@ type block struct {
 	offset []uint32 // of each long list, from the first on; nil if there is none
 	sizes  []uint32 // likewise
 	short  []byte
-	places func() ([]uint32, error) // the bit at which each short list begins
+	once   sync.Once
+	places []uint32 // the bit at which each short list begins
+	damage error    // of short lists
 }
 
 const maxTermBytes = 255 // a u8 has its length
@@ -94,7 +96,7 @@ func (p *parser) parse(b *block, data []byte, o *Options, total int, listsSize u
 		return fault.Corruptf("numbers of %d terms", n)
 	}
 	b.short = append(b.short[:0], parts[stored+suffixesStored:]...)
-	b.places = sync.OnceValues(func() ([]uint32, error) { return b.shortPlaces(total) })
+	b.once = sync.Once{}
 	return b.join(p.numbers[:n], p.numbers[n:2*n], p.suffixes)
 }
 
@@ -191,12 +193,12 @@ func (b *block) shortPlaces(total int) ([]uint32, error) {
 
 // shortList appends the rows of a term with a short list to rows, and in a field with frequencies those less 1 to the others.
 func (b *block) shortList(rows, frequencies []uint32, i, total int) (_, _ []uint32, err error) {
-	places, err := b.places()
-	if err != nil {
-		return rows, frequencies, err
+	b.once.Do(func() { b.places, b.damage = b.shortPlaces(total) })
+	if b.damage != nil {
+		return rows, frequencies, b.damage
 	}
 	r := postings.NewReader(b.short)
-	r.Skip(int(places[i]))
+	r.Skip(int(b.places[i]))
 	return b.readShort(&r, rows, frequencies, i, total)
 }
 

@@ -244,7 +244,7 @@ func (b *binder) condition(n *ast.Node) *expr.Expr {
 	of := func(p *predicate.Bound) []int {
 		at := make([]int, p.NumColumns())
 		for i := range at {
-			at[i] = b.input(p.Column(i))
+			at[i] = b.input(*p.Column(i))
 		}
 		return at
 	}

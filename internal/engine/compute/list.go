@@ -160,7 +160,7 @@ func (x *elementwise) bind(condition *ast.Node, s *arrow.Schema, input func(c pr
 	}
 	for _, p := range []*predicate.Bound{x.yes, x.no} {
 		for i := range p.NumColumns() {
-			x.inputs = append(x.inputs, input(p.Column(i)))
+			x.inputs = append(x.inputs, input(*p.Column(i)))
 		}
 	}
 	return nil

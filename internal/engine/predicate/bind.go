@@ -32,6 +32,7 @@ import (
 // depend on no data are evaluated. It does not change and may be used by many goroutines.
 type Bound struct {
 	root    *Node
+	nodes   int
 	columns []Column
 }
 
@@ -93,6 +94,7 @@ const (
 // difference, because no node negates another one.
 type Node struct {
 	Kind   NodeKind
+	ID     int // below [Bound.NumNodes]
 	Nodes  []*Node
 	Column int // of a leaf or comparison: an index for [Bound.Column]
 	Other  int // of a comparison
@@ -114,9 +116,9 @@ func Bind(e *ast.Node, s *arrow.Schema) (*Bound, error) { return BindWith(e, s, 
 // BindWith is Bind for expressions with computed operands, which values binds. With negate it binds the negation: the rows for which
 // the expression is false.
 func BindWith(e *ast.Node, s *arrow.Schema, negate bool, values BindValue) (*Bound, error) {
-	b := &binder{schema: s, byPath: map[columnName]int{}, values: values}
+	b := &binder{schema: s, values: values}
 	if e == nil {
-		return &Bound{root: &Node{Kind: NodeAlways}}, nil
+		return &Bound{root: &Node{Kind: NodeAlways}, nodes: 1}, nil
 	}
 	d, err := b.condition(e, negate)
 	if err != nil {
@@ -154,8 +156,11 @@ func (b *Bound) Columns() []string {
 // NumColumns is the number of columns that the expression looks at.
 func (b *Bound) NumColumns() int { return len(b.columns) }
 
-// Column is the column with an index in [Bound.Columns].
-func (b *Bound) Column(i int) Column { return b.columns[i] }
+// Column is the column with an index in [Bound.Columns]. It is not to be changed.
+func (b *Bound) Column(i int) *Column { return &b.columns[i] }
+
+// NumNodes is the number of nodes.
+func (b *Bound) NumNodes() int { return b.nodes }
 
 // Root is the whole expression.
 func (b *Bound) Root() *Node { return b.root }
@@ -163,17 +168,7 @@ func (b *Bound) Root() *Node { return b.root }
 type binder struct {
 	schema  *arrow.Schema
 	columns []Column
-	byPath  map[columnName]int
 	values  BindValue // nil if there are no computed operands
-}
-
-// columnName is a path, or the text of a computed operand, and the kind of values if these are within JSON texts.
-type columnName struct {
-	path  string
-	kind  jsonvalues.Kind
-	value bool
-
-	lengths bool
 }
 
 // draft is a node whose values are still a set, so that leaves of the same column can be combined.
@@ -249,16 +244,15 @@ func (b *binder) truth(n *ast.Node, negate bool, hint string) (draft, error) {
 
 // computed adds an operand that is no column to the columns.
 func (b *binder) computed(n *ast.Node) (int, error) {
-	name := columnName{path: n.String(), value: true}
-	if i, ok := b.byPath[name]; ok {
+	text := n.String()
+	if i := slices.IndexFunc(b.columns, func(o Column) bool { return o.Path == text && o.value != nil }); i >= 0 {
 		return i, nil
 	}
 	v, err := b.values(n, b.schema)
 	if err != nil {
 		return 0, err
 	}
-	c := Column{Path: name.path, Type: v.Type(), domain: valueset.DomainOf(v.Type()), value: v}
-	b.byPath[name] = len(b.columns)
+	c := Column{Path: text, Type: v.Type(), domain: valueset.DomainOf(v.Type()), value: v}
 	b.columns = append(b.columns, c)
 	return len(b.columns) - 1, nil
 }
@@ -271,9 +265,8 @@ func (b *binder) column(n *ast.Node, kind jsonvalues.Kind) (int, error) {
 	if n.Op != ast.OpColumn {
 		return 0, fail(n, "expected a column, found %s", ast.Shorten(n.String()))
 	}
-	name := columnName{path: n.Path, kind: kind}
-	if i, ok := b.byPath[name]; ok {
-		return i, nil
+	if i := slices.IndexFunc(b.columns, func(o Column) bool { return o.Path == n.Path && o.value == nil && (o.Inside == nil || o.kind == kind) }); i >= 0 {
+		return i, nil // a column itself has one kind of values
 	}
 	c, err := resolve(b.schema, n.Path)
 	if err != nil {
@@ -283,11 +276,6 @@ func (b *binder) column(n *ast.Node, kind jsonvalues.Kind) (int, error) {
 		c.kind, c.domain = kind, kind.Domain()
 		c.Type = c.domain.Type
 	}
-	if i := slices.IndexFunc(b.columns, func(o Column) bool { return o.Path == n.Path && o.Inside == nil && o.value == nil }); i >= 0 {
-		b.byPath[name] = i // a column has one kind of values
-		return i, nil
-	}
-	b.byPath[name] = len(b.columns)
 	b.columns = append(b.columns, c)
 	return len(b.columns) - 1, nil
 }

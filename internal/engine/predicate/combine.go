@@ -63,33 +63,28 @@ func flatten(kind NodeKind, kids []draft) []draft {
 
 // finish gives nodes their final form, and drops columns that no node looks at any more.
 func (b *binder) finish(d draft) *Bound {
-	f := &finisher{b: b, place: map[columnName]int{}}
+	f := &finisher{b: b}
 	root := f.node(d)
-	return &Bound{root: root, columns: f.columns}
+	return &Bound{root: root, nodes: f.nodes, columns: f.columns}
 }
 
 type finisher struct {
 	b       *binder
+	nodes   int
 	columns []Column
-	place   map[columnName]int
 }
 
 func (f *finisher) column(c Column) int {
-	name := columnName{path: c.Path, lengths: c.Lengths}
-	if c.Inside != nil {
-		name.kind = c.kind
+	if i := slices.IndexFunc(f.columns, c.Same); i >= 0 {
+		return i
 	}
-	at, ok := f.place[name]
-	if !ok {
-		at = len(f.columns)
-		f.place[name] = at
-		f.columns = append(f.columns, c)
-	}
-	return at
+	f.columns = append(f.columns, c)
+	return len(f.columns) - 1
 }
 
 func (f *finisher) node(d draft) *Node {
-	n := &Node{Kind: d.kind}
+	n := &Node{Kind: d.kind, ID: f.nodes}
+	f.nodes++
 	for _, k := range d.kids {
 		kid := f.node(k)
 		n.Nodes = append(n.Nodes, kid)

@@ -86,7 +86,14 @@ type bytesPlan struct {
 	ranges    []rangePlan
 	text      *Text
 
-	finder func() *pattern.Finder // of texts of which every match has one, made when it is needed; nil if none are known
+	once sync.Once
+	made *pattern.Finder
+}
+
+// finder finds texts of which every match has one; nil if none are known. It is made when it is needed.
+func (p *bytesPlan) finder() *pattern.Finder {
+	p.once.Do(func() { p.made = pattern.NewFinder(p.text.Pattern) })
+	return p.made
 }
 
 // rangePlan is a range of byte strings, prepared for evaluation.
@@ -105,7 +112,7 @@ func planOf(t Test) *bytesPlan {
 	p := &bytesPlan{}
 	switch t := t.(type) {
 	case *Text:
-		p.text, p.finder = t, sync.OnceValue(func() *pattern.Finder { return pattern.NewFinder(t.Pattern) })
+		p.text = t
 	case valueset.Bytes:
 		if constants, ok := t.Constants(); ok && len(constants) > manyIntervals {
 			p.constants = make(map[string]struct{}, len(constants))

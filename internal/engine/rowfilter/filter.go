@@ -10,6 +10,7 @@
 package rowfilter
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -22,6 +23,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
 // Filter is a filter bound to a table. It may be used by many goroutines.
@@ -29,11 +31,11 @@ type Filter struct {
 	of      table.Table
 	expr    *predicate.Bound
 	columns []filterColumn
-	hits    map[*predicate.Node]*hitRate // selectivity by leaf
+	hits    []hitRate // selectivity by node
 	whole   tableVerdict
 
 	byIndexes indexedRows
-	text      string // by which the table remembers what was found
+	node      *ast.Node // by whose text the table remembers what was found
 	traced    bool
 }
 
@@ -58,7 +60,7 @@ func (r *hitRate) low() bool { return 8*r.found.Load() <= r.asked.Load() }
 
 // filterColumn is a column of a filter: a top-level column, or a field within structs.
 type filterColumn struct {
-	predicate.Column
+	*predicate.Column
 	top      table.Column    // the top-level column, with only the nodes on the path
 	path     []*table.Column // from top to the column itself
 	index    []int           // field indices within the structs of top
@@ -69,6 +71,9 @@ func (c *filterColumn) leaf() *table.Column { return c.path[len(c.path)-1] }
 
 // Paths are the paths of the columns of the filter.
 func (f *Filter) Paths() []string { return f.expr.Columns() }
+
+// path is the path of a column, with names within JSON texts.
+func (f *Filter) path(column int) string { return f.columns[column].Path }
 
 // LooksAt reports whether the filter uses a column of the table, or a part of it.
 func (f *Filter) LooksAt(id uint32) bool {
@@ -93,18 +98,21 @@ func Bind(ctx context.Context, t table.Table, n *ast.Node) (*Filter, error) {
 			return nil, err
 		}
 	}
-	f := &Filter{of: t, expr: bound, text: n.String(), hits: map[*predicate.Node]*hitRate{}}
-	for i := range bound.Columns() {
-		c := bound.Column(i)
-		f.columns = append(f.columns, newFilterColumn(t, p.Columns[c.Index[0]], c))
+	f := &Filter{of: t, expr: bound, node: n, hits: make([]hitRate, bound.NumNodes())}
+	f.columns = make([]filterColumn, bound.NumColumns())
+	for i := range f.columns {
+		c := &f.columns[i]
+		c.Column = bound.Column(i)
+		c.fill(t, p.Columns[c.Index[0]])
 	}
-	f.addLeaves(bound.Root())
+	order(bound.Root())
 	return f, nil
 }
 
-func newFilterColumn(t table.Table, top table.Column, of predicate.Column) filterColumn {
-	index := of.Index[1:]
-	c := filterColumn{Column: of, top: onlyPath(top, index), index: make([]int, len(index))}
+// fill fills in all but the column as the filter knows it, of which top is the top-level column.
+func (c *filterColumn) fill(t table.Table, top table.Column) {
+	index := c.Index[1:]
+	c.top, c.index = onlyPath(top, index), make([]int, len(index))
 	node := &c.top
 	c.path = append(c.path, node)
 	for range c.index {
@@ -112,17 +120,36 @@ func newFilterColumn(t table.Table, top table.Column, of predicate.Column) filte
 		c.path = append(c.path, node)
 	}
 	_, same := t.PhysicalType(node)
-	c.physical = (same || len(node.Children) == 0) && of.Inside == nil
-	return c
+	c.physical = (same || len(node.Children) == 0) && c.Inside == nil
 }
 
-func (f *Filter) addLeaves(n *predicate.Node) {
-	if len(n.Nodes) == 0 {
-		f.hits[n] = &hitRate{}
-	}
+// order brings the cheapest children of conjunctions and disjunctions to the front.
+func order(n *predicate.Node) {
 	for _, k := range n.Nodes {
-		f.addLeaves(k)
+		order(k)
 	}
+	slices.SortStableFunc(n.Nodes, func(a, b *predicate.Node) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+// rank is the cost of evaluating a node, relative to others.
+func rank(n *predicate.Node) (most int) {
+	for _, k := range n.Nodes {
+		most = max(most, rank(k))
+	}
+	if len(n.Nodes) > 0 {
+		return most
+	}
+	switch n.Test.(type) {
+	case predicate.Nulls, valueset.Bools, valueset.Ints, valueset.Uints, valueset.Floats:
+		return 0
+	case valueset.Decimals:
+		return 1
+	case valueset.Bytes:
+		return 2
+	case *predicate.Text:
+		return 4
+	}
+	return 3
 }
 
 // onlyPath returns a column with only the fields on a path within its structs.

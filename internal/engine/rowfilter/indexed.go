@@ -35,12 +35,7 @@ func (f *Filter) Indexed(ctx context.Context) (*Stripe, error) {
 	if err != nil || len(indexes) == 0 {
 		return nil, err
 	}
-	of := &source.Stripe{
-		Rows: f.of.NumRows(), Columns: make([]source.Column, len(f.columns)), Facts: make([]predicate.Facts, len(f.columns)), Indexes: indexes,
-	}
-	for i := range of.Columns {
-		of.Columns[i].Path = f.expr.Column(i).Path
-	}
+	of := &source.Stripe{Rows: f.of.NumRows(), Path: f.path, Indexes: indexes}
 	all := f.newStripe(of.Rows)
 	if err := all.ask(ctx, source.All(of, ^source.Indexes)); err != nil {
 		return nil, err
@@ -75,7 +70,7 @@ func (f *Stripe) take(all *Stripe) bool {
 	from := f.stripe.Position()
 	cut := func(rows rowset.Set) rowset.Set { return rows.Clip(from, from+f.rows).Shift(-from) }
 	for n, known := range all.known {
-		f.known[n] = &source.Answer{Maybe: cut(known.Maybe), True: cut(known.True)}
+		f.known[n] = source.Answer{Maybe: cut(known.Maybe), True: cut(known.True)}
 	}
 	f.Maybe = cut(all.Maybe)
 	if f.Sure = f.Maybe; !all.Decided() {

@@ -76,17 +76,15 @@ func (r *Rows) node(ctx context.Context, n *predicate.Node, set rowset.Set) (row
 	if set.Empty() {
 		return set, nil
 	}
-	if known := r.known[n]; known != nil {
-		switch {
-		case known.Maybe.Empty():
-			return rowset.Set{}, nil
-		case known.True.Len() == r.stripe.Rows():
-			return set, nil
-		}
+	switch known := &r.known[n.ID]; {
+	case known.Maybe.Empty():
+		return rowset.Set{}, nil
+	case known.True.Len() == r.stripe.Rows():
+		return set, nil
 	}
 	switch n.Kind {
 	case predicate.NodeAnd:
-		for _, k := range r.order[n] {
+		for _, k := range n.Nodes {
 			var err error
 			if set, err = r.node(ctx, k, set); err != nil {
 				return set, err
@@ -95,7 +93,7 @@ func (r *Rows) node(ctx context.Context, n *predicate.Node, set rowset.Set) (row
 		return set, nil
 	case predicate.NodeOr:
 		var found rowset.Set
-		for _, k := range r.order[n] {
+		for _, k := range n.Nodes {
 			more, err := r.node(ctx, k, set)
 			if err != nil {
 				return more, err
@@ -110,7 +108,7 @@ func (r *Rows) node(ctx context.Context, n *predicate.Node, set rowset.Set) (row
 
 func (r *Rows) leaf(ctx context.Context, n *predicate.Node, set rowset.Set) (rowset.Set, error) {
 	found, err := r.evaluate(ctx, n, set)
-	r.bound.hits[n].add(set, found)
+	r.bound.hits[n.ID].add(set, found)
 	return found, err
 }
 
@@ -247,7 +245,7 @@ func (r *Rows) numbers(n *predicate.Node, set rowset.Set) bool {
 
 // fewNeeded reports whether the result needs probably few values of the column of a leaf.
 func (r *Rows) fewNeeded(n *predicate.Node) bool {
-	return r.bound.hits[n].low() || !r.inResult(r.columns[n.Column].top.ID)
+	return r.bound.hits[n.ID].low() || !r.inResult(r.columns[n.Column].top.ID)
 }
 
 func (r *Rows) inResult(id uint32) bool {

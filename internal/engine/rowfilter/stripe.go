@@ -1,9 +1,7 @@
 package rowfilter
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -12,7 +10,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/internal/engine/table"
-	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -29,9 +26,8 @@ type Stripe struct {
 	columns []stripeColumn
 	bytes   func() (storage.Prefetched, error) // reads the bytes for opening the columns, once
 
-	known map[*predicate.Node]*source.Answer    // by node
-	order map[*predicate.Node][]*predicate.Node // the children of each conjunction and disjunction, the cheapest first
-	codes *source.Dictionary                    // nil if it was not asked
+	known []source.Answer    // by node
+	codes *source.Dictionary // nil if it was not asked
 	only  []onlyEntry
 
 	finding *table.Finding // nil: nothing is remembered
@@ -97,7 +93,7 @@ func (f *Filter) askedStripe(ctx context.Context, st table.Stripe, o Options) (*
 		return o.PrefetchToOpen(ctx, columns)
 	})
 	if t, ok := f.of.(table.Remembering); ok && !f.traced && o.Disable == 0 {
-		if s.finding = t.Finding(f.text, st.Index()); s.finding != nil {
+		if s.finding = t.Finding(f.node.String(), st.Index()); s.finding != nil {
 			if found := s.finding.Found(); found != nil {
 				s.Maybe, s.Sure = *found, *found
 				return s, nil
@@ -150,14 +146,14 @@ func (f *Stripe) look(ctx context.Context, o Options) error {
 // newStripe is a filter in some rows that nothing is known about.
 func (f *Filter) newStripe(rows int64) *Stripe {
 	s := &Stripe{
-		bound: f, rows: rows, columns: make([]stripeColumn, len(f.columns)),
-		known: map[*predicate.Node]*source.Answer{}, order: map[*predicate.Node][]*predicate.Node{},
-		Maybe: rowset.All(rows),
+		bound: f, rows: rows, columns: make([]stripeColumn, len(f.columns)), known: make([]source.Answer, f.expr.NumNodes()), Maybe: rowset.All(rows),
 	}
 	for i := range s.columns {
 		s.columns[i].filterColumn = &f.columns[i]
 	}
-	s.rank(f.expr.Root())
+	for i := range s.known {
+		s.known[i].Maybe = s.Maybe
+	}
 	return s
 }
 
@@ -181,7 +177,7 @@ func (f *Stripe) load(ctx context.Context, own bool) (*source.Stripe, error) {
 		return nil, err
 	}
 	out := &source.Stripe{
-		Rows: f.rows, Columns: make([]source.Column, len(f.columns)), Facts: make([]predicate.Facts, len(f.columns)),
+		Rows: f.rows, Path: f.bound.path, Columns: make([]source.Column, len(f.columns)), Facts: make([]predicate.Facts, len(f.columns)),
 	}
 	for i := range f.columns {
 		var meta source.Metadata
@@ -193,7 +189,7 @@ func (f *Stripe) load(ctx context.Context, own bool) (*source.Stripe, error) {
 			f.columns[i].direct = meta.Direct
 		}
 		c := &out.Columns[i]
-		*c = source.Column{Path: f.columns[i].Path, Pages: func(context.Context) (*source.Pages, error) { return nil, nil }}
+		*c = source.Column{Pages: func(context.Context) (*source.Pages, error) { return nil, nil }}
 		if f.columns[i].Derived() {
 			continue
 		}
@@ -260,11 +256,11 @@ func (f *Stripe) ask(ctx context.Context, sources []source.Source) error {
 	root := f.bound.expr.Root()
 	f.learn(root)
 	for _, src := range sources {
-		if err := f.askNode(ctx, src, root, rowset.All(f.rows)); err != nil {
+		if err := f.askNode(ctx, src, root, f.Maybe); err != nil {
 			return err
 		}
 		f.learn(root)
-		f.Maybe, f.Sure = f.known[root].Maybe, f.known[root].True
+		f.Maybe, f.Sure = f.known[root.ID].Maybe, f.known[root.ID].True
 		if d, ok := src.(*source.Dictionary); ok {
 			f.codes = d
 			f.findOnly(root)
@@ -295,15 +291,15 @@ func (f *Stripe) askNode(ctx context.Context, src source.Source, n *predicate.No
 			if err := f.askOne(ctx, src, n, among); err != nil {
 				return err
 			}
-			known := f.known[n]
+			known := &f.known[n.ID]
 			among = among.And(known.Maybe).Minus(known.True)
 		}
-		for _, k := range f.order[n] {
+		for _, k := range n.Nodes {
 			if err := f.askNode(ctx, src, k, among); err != nil {
 				return err
 			}
 			f.learn(k)
-			if known := f.known[k]; n.Kind == predicate.NodeAnd {
+			if known := &f.known[k.ID]; n.Kind == predicate.NodeAnd {
 				among = among.And(known.Maybe)
 			} else if src.Kind() != source.Indexes { // which reads a list as fast with the other rows
 				among = among.Minus(known.True)
@@ -320,7 +316,7 @@ func (f *Stripe) askOne(ctx context.Context, src source.Source, n *predicate.Nod
 	if !ok || src.Kind() != source.Statistics && cost > max(f.rows/2, 1) {
 		return nil
 	}
-	known := f.known[n]
+	known := &f.known[n.ID]
 	among = among.And(known.Maybe).Minus(known.True)
 	if among.Empty() || src.Kind() != source.Statistics && cost > rowCost*among.Len() {
 		return nil
@@ -345,30 +341,28 @@ const rowCost = 1024
 
 // learn combines the answers for a node and its leaves.
 func (f *Stripe) learn(n *predicate.Node) {
-	known := f.known[n]
-	if known == nil {
-		known = &source.Answer{Maybe: rowset.All(f.rows)}
-		f.known[n] = known
-		switch n.Kind {
-		case predicate.NodeNever:
-			known.Maybe = rowset.Set{}
-		case predicate.NodeAlways:
-			known.True = known.Maybe
-		}
-	}
-	if n.Kind != predicate.NodeAnd && n.Kind != predicate.NodeOr {
+	known := &f.known[n.ID]
+	switch n.Kind {
+	case predicate.NodeNever:
+		known.Maybe = rowset.Set{}
+		return
+	case predicate.NodeAlways:
+		known.True = known.Maybe
+		return
+	case predicate.NodeAnd, predicate.NodeOr:
+	default:
 		return
 	}
 	var kids source.Answer
 	for i, k := range n.Nodes {
 		f.learn(k)
-		switch kid := f.known[k]; {
+		switch kid := f.known[k.ID]; {
 		case i == 0:
-			kids = *kid
+			kids = kid
 		case n.Kind == predicate.NodeAnd:
-			kids = combined(kids, *kid, rowset.Set.And)
+			kids = combined(kids, kid, rowset.Set.And)
 		default:
-			kids = combined(kids, *kid, rowset.Set.Or)
+			kids = combined(kids, kid, rowset.Set.Or)
 		}
 	}
 	known.Maybe = known.Maybe.And(kids.Maybe)
@@ -423,36 +417,4 @@ func (f *Stripe) trace(kind source.Kinds, note string) {
 		return
 	}
 	f.Steps = append(f.Steps, Step{kind, f.Maybe.Len(), f.Sure.Len(), f.Maybe.NumRanges(), note})
-}
-
-// rank orders the children of conjunctions and disjunctions by cost.
-func (f *Stripe) rank(n *predicate.Node) int {
-	if n.Kind != predicate.NodeAnd && n.Kind != predicate.NodeOr {
-		return leafRank(n)
-	}
-	ranks := map[*predicate.Node]int{}
-	most := 0
-	for _, k := range n.Nodes {
-		ranks[k] = f.rank(k)
-		most = max(most, ranks[k])
-	}
-	list := slices.Clone(n.Nodes)
-	slices.SortStableFunc(list, func(a, b *predicate.Node) int { return cmp.Compare(ranks[a], ranks[b]) })
-	f.order[n] = list
-	return most
-}
-
-// leafRank is the cost of evaluating a leaf, relative to others.
-func leafRank(n *predicate.Node) int {
-	switch n.Test.(type) {
-	case predicate.Nulls, valueset.Bools, valueset.Ints, valueset.Uints, valueset.Floats:
-		return 0
-	case valueset.Decimals:
-		return 1
-	case valueset.Bytes:
-		return 2
-	case *predicate.Text:
-		return 4
-	}
-	return 3
 }

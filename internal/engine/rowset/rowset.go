@@ -116,7 +116,12 @@ func (s *Set) after(from int, row int64) int {
 }
 
 // All returns the rows from 0 up to n.
-func All(n int64) Set { return Of(Range{0, n}) }
+func All(n int64) Set {
+	if n <= 0 {
+		return Set{}
+	}
+	return setOf([]Range{{0, n}})
+}
 
 // Of returns the rows in any of the ranges, which may be unordered, overlapping or empty.
 func Of(ranges ...Range) Set {

@@ -69,7 +69,7 @@ func (d *Dictionary) Ask(ctx context.Context, leaf *predicate.Node, among rowset
 		d.codes = map[*predicate.Node]*Codes{}
 	}
 	d.codes[leaf] = c
-	d.notes = append(d.notes, fmt.Sprintf("%d of %d entries of %s", c.kept, len(c.Keep), column.Path))
+	d.notes = append(d.notes, fmt.Sprintf("%d of %d entries of %s", c.kept, len(c.Keep), d.stripe.Path(leaf.Column)))
 	return answerOf(c.verdict, among), nil
 }
 

@@ -24,7 +24,15 @@ type Index interface {
 // indexes asks the indexes of a stripe and of its shard.
 type indexes struct {
 	stripe *Stripe
-	notes  []func() string
+	asked  []asked
+}
+
+// asked is an index that was asked, for [Source.Note].
+type asked struct {
+	index   Index
+	columns []int
+	left    rowset.Set
+	err     error
 }
 
 func (x *indexes) Kind() Kinds { return Indexes }
@@ -51,7 +59,7 @@ func (x *indexes) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) 
 			return answer, ctx.Err()
 		}
 		if err != nil {
-			x.notes = append(x.notes, func() string { return fmt.Sprintf("%s of %s was not used: %v", index.Name(), x.pathsOf(columns), err) })
+			x.asked = append(x.asked, asked{index: index, columns: columns, err: err})
 			continue
 		}
 		answer.Maybe = answer.Maybe.And(got.Maybe)
@@ -60,8 +68,7 @@ func (x *indexes) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) 
 		} else {
 			answer.True = answer.True.Or(got.True.And(among))
 		}
-		left := answer.Maybe
-		x.notes = append(x.notes, func() string { return fmt.Sprintf("%s of %s: %d rows", index.Name(), x.pathsOf(columns), left.Len()) })
+		x.asked = append(x.asked, asked{index: index, columns: columns, left: answer.Maybe})
 		if answer.Maybe.Len() == answer.True.Len() {
 			break
 		}
@@ -69,18 +76,19 @@ func (x *indexes) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) 
 	return answer, nil
 }
 
-func (x *indexes) pathsOf(columns []int) string {
-	paths := make([]string, len(columns))
-	for i, c := range columns {
-		paths[i] = x.stripe.Columns[c].Path
-	}
-	return strings.Join(paths, " and ")
-}
-
 func (x *indexes) Note() string {
 	var parts []string
-	for _, note := range x.notes {
-		parts = append(parts, note())
+	for _, a := range x.asked {
+		paths := make([]string, len(a.columns))
+		for i, c := range a.columns {
+			paths[i] = x.stripe.Path(c)
+		}
+		of := a.index.Name() + " of " + strings.Join(paths, " and ")
+		if a.err != nil {
+			parts = append(parts, fmt.Sprintf("%s was not used: %v", of, a.err))
+		} else {
+			parts = append(parts, fmt.Sprintf("%s: %d rows", of, a.left.Len()))
+		}
 	}
 	return notes(parts)
 }

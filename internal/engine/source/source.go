@@ -90,7 +90,8 @@ func answerOf(v predicate.Verdict, among rowset.Set) Answer {
 // Stripe is the input of sources: a stripe, and the columns of a filter in it.
 type Stripe struct {
 	Rows    int64
-	Columns []Column // indexed by the filter's column number
+	Path    func(column int) string // of a column of the filter
+	Columns []Column                // indexed by the filter's column number
 	// Facts are the facts about all rows of the columns so far. Each source adds to them.
 	Facts []predicate.Facts
 	// Indexes are the indexes that have some of the columns.
@@ -99,7 +100,6 @@ type Stripe struct {
 
 // Column is a column of a filter in a stripe.
 type Column struct {
-	Path string // path in the filter
 	Metadata
 	// Entries reads the values of the column's dictionary, each once. It returns nil if there is no dictionary.
 	// The caller must not release them.

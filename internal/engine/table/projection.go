@@ -34,7 +34,7 @@ func projectionKey(paths []string) string {
 	if paths == nil {
 		return "all"
 	}
-	key := []byte("some")
+	key := append(make([]byte, 0, 64), "some"...)
 	for _, p := range paths {
 		key = append(binary.AppendUvarint(key, uint64(len(p))), p...)
 	}

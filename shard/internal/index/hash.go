@@ -89,7 +89,7 @@ func keysOf(d *shardpb.IndexDescriptor) []any {
 // lookupCost is about how many values could be looked at in the time of one hash.
 const lookupCost = 256
 
-func (hashSpecs) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
+func (hashSpecs) Cost(d *shardpb.IndexDescriptor, _ Index, c *Condition) (int64, bool) {
 	if len(c.Parts) != len(d.GetIndexedFields()[c.Field].GetSchemaIds()) {
 		return 0, false
 	}

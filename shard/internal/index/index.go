@@ -40,8 +40,8 @@ type Kind interface {
 	// Write writes the artifacts of an index, by builders that have its rows one after the other. create begins an artifact, which ends with
 	// the next one.
 	Write(ctx context.Context, d *shardpb.IndexDescriptor, o WriteOptions, builders []Builder, create func(name string) io.Writer) error
-	// Cost estimates the values examined for a condition. ok is false if the index knows nothing about it.
-	Cost(d *shardpb.IndexDescriptor, c Condition) (values int64, ok bool)
+	// Cost estimates the values examined for a condition. ok is false if the index knows nothing about it. opened is the index if it is open, else nil.
+	Cost(d *shardpb.IndexDescriptor, opened Index, c *Condition) (values int64, ok bool)
 	// Open opens an index over so many rows.
 	Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error)
 }
@@ -51,6 +51,8 @@ type Condition struct {
 	Field   int
 	Parts   []Part
 	NoNulls bool // the columns of the field have no nulls, which indexes of words do not tell from values without the words
+
+	asked *question // what the condition says about words, once an index of words has estimated its cost
 }
 
 // Part is a test of a column of a field, or of a column in it.

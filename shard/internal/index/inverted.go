@@ -124,7 +124,7 @@ func (invertedKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, wo Wr
 	return inverted.Write(ctx, create, o, each(builders, termsIn)...)
 }
 
-func (invertedKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
+func (invertedKind) Cost(d *shardpb.IndexDescriptor, _ Index, c *Condition) (int64, bool) {
 	s, err := invertedSettingsOf(d)
 	if err != nil {
 		return termCost, true // Ask will tell

@@ -38,6 +38,9 @@ type wantedTerm struct {
 
 // allOf joins needs, and those that are joined already. What says nothing is left out.
 func allOf(needs []*need) *need {
+	if len(needs) == 1 {
+		return needs[0]
+	}
 	var all []*need
 	for _, n := range needs {
 		switch {

@@ -156,7 +156,7 @@ func (rangeKind) Join(_ context.Context, d *shardpb.IndexDescriptor, jo JoinOpti
 }
 
 // Cost is that of the pages, about which the size tells. Bounds say something about sets of values, patterns with a beginning, and nulls.
-func (rangeKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
+func (rangeKind) Cost(d *shardpb.IndexDescriptor, _ Index, c *Condition) (int64, bool) {
 	if len(c.Parts) > 1 || c.Parts[0].Inside > 0 {
 		return 0, false
 	}

@@ -238,12 +238,18 @@ func (s *termSettings) analyzer(field int) analyzer {
 // termCost is about how many values could be looked at in the time of one term.
 const termCost = 256
 
-func (termKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
-	s, err := settingsOf(d)
-	if err != nil {
+func (termKind) Cost(d *shardpb.IndexDescriptor, opened Index, c *Condition) (int64, bool) {
+	var s *termSettings
+	if x, ok := opened.(*termIndex); ok {
+		s = &x.settings
+	} else if parsed, err := settingsOf(d); err == nil {
+		s = &parsed
+	} else {
 		return termCost, true // Ask will tell
 	}
-	return s.cost(s.question(c))
+	q := s.question(*c)
+	c.asked = &q
+	return s.cost(q)
 }
 
 // question is what a condition says about terms. Several tests are one question if it takes more than one of them to answer it.
@@ -305,7 +311,11 @@ func (x *termIndex) Stats() []Stat {
 }
 
 func (x *termIndex) Ask(ctx context.Context, c Condition, all rowset.Set) (maybe, sure rowset.Set, err error) {
-	q := x.settings.question(c)
+	q := c.asked
+	if q == nil {
+		made := x.settings.question(c)
+		q = &made
+	}
 	exact := q.exact && x.Coarse == 1
 	if q.need == nil || q.not && !exact {
 		return all, sure, nil
@@ -410,6 +420,17 @@ func (x asking) lookUp(ctx context.Context, n *need, most int64) (*found, error)
 	t, limit, wanted := &n.term, x.valuesWork(most)/hope, x.field
 	if t.pair {
 		wanted += len(x.settings.tokenizers)
+	}
+	if t.distance == 0 && !t.before && !t.behind {
+		entries, err := x.Lookup(ctx, t.text)
+		if err != nil {
+			return nil, err
+		}
+		f := &found{entries: slices.DeleteFunc(entries, func(e term.Entry) bool { return e.Field != wanted })}
+		for _, e := range f.entries {
+			f.rows += e.Rows
+		}
+		return f, nil
 	}
 	entries := x.Find(ctx, t.text, t.behind)
 	if t.distance > 0 { // to look at the values takes longer

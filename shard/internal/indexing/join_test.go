@@ -161,7 +161,7 @@ func requireSame(t require.TestingT, p *Plan, m *searchtest.Maker, want, got Par
 		}
 	}
 	for _, c := range conditions {
-		if _, ok := p.Kind.Cost(p.Descriptor, c); !ok {
+		if _, ok := p.Kind.Cost(p.Descriptor, nil, &c); !ok {
 			continue
 		}
 		maybe, sure, err := a.Ask(tctx, c, rowset.All(want.Rows))

@@ -292,7 +292,10 @@ func (x *fieldIndex) Cost(n *predicate.Node) (values int64, columns []int) {
 	if x.about != n {
 		ok := false
 		if x.part, x.of, x.whole = x.condition(n); x.of != nil {
-			x.values, ok = x.Kind.Cost(x.Descriptor, x.part)
+			x.mu.Lock()
+			opened := x.opened
+			x.mu.Unlock()
+			x.values, ok = x.Kind.Cost(x.Descriptor, opened, &x.part)
 		}
 		if x.about = n; !ok {
 			x.of = nil

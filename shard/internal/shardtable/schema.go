@@ -136,12 +136,14 @@ func (t *Table) project(ctx context.Context, paths []string) (*table.Projection,
 
 // ProjectTops implements [table.Table].
 func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Projection, error) {
-	p, err := table.ProjectTops(ctx, t, paths, func(name string) bool {
-		n, err := t.schema.Count(name)
-		return n == 1 && err == nil
+	return t.tops.Get(paths, func() (*table.Projection, error) {
+		p, err := table.ProjectTops(ctx, t, paths, func(name string) bool {
+			n, err := t.schema.Count(name)
+			return n == 1 && err == nil
+		})
+		if err != nil || !slices.ContainsFunc(p.Columns, func(c table.Column) bool { return c.Arrow.Name != c.Stored.Name }) {
+			return p, err
+		}
+		return t.Project(ctx, nil) // because names are unique only among all columns
 	})
-	if err != nil || !slices.ContainsFunc(p.Columns, func(c table.Column) bool { return c.Arrow.Name != c.Stored.Name }) {
-		return p, err
-	}
-	return t.Project(ctx, nil) // because names are unique only among all columns
 }

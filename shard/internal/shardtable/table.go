@@ -46,6 +46,7 @@ type Table struct {
 	o      Options
 
 	projections table.Projections
+	tops        table.Projections    // of the top-level columns of paths
 	cache       *lru.Cache[any, any] // open columns by columnKey, kept blocks, and findings by findingKey
 	kept        *read.Kept
 	visible     *lru.Cache[int, *rowset.Set] // of stripes, nil for all rows
@@ -63,7 +64,7 @@ type Table struct {
 func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
 	o.CacheBytes = cmp.Or(o.CacheBytes, defaultCacheBytes)
 	cache := lru.New[any, any](2 * o.CacheBytes)
-	t := &Table{file: f, schema: s, o: o, cache: cache, kept: read.NewKept(cache, o.CacheBytes/2), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
+	t := &Table{file: f, schema: s, o: o, cache: cache, kept: read.NewKept(cache, o.CacheBytes/2), visible: lru.New[int, *rowset.Set](o.CacheBytes), marker: sync.OnceValues(s.Marker), projections: table.NewProjections(), tops: table.NewProjections(), stripeIndexes: make([]indexList, f.NumStripes())}
 	t.references = reference.NewFiles(func(ctx context.Context) (*table.Projection, error) { return t.Project(ctx, nil) })
 	return t
 }
