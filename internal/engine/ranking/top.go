@@ -147,6 +147,17 @@ func (t *top) divide(start, to uint32) (first int) {
 		c.sum = sum
 		first++
 	}
+	if len(t.words)-first < 2 {
+		return first
+	}
+	blocks := 0
+	for _, c := range t.words[first:] {
+		blocks += len(c.bounds)
+	}
+	for first > 0 && len(t.words[first-1].bounds) <= blocks { // to score all of its rows takes less time than to look for it in those of the others
+		first--
+		blocks += len(t.words[first].bounds)
+	}
 	return first
 }
 
@@ -156,12 +167,18 @@ func (t *top) score(start, to uint32, first int) error {
 	if len(essential) == 0 || t.among != nil && t.among.Clip(int64(start), int64(to)+1).Empty() {
 		return nil
 	}
+	rest := Score(0) // the most that the words before add
+	if first > 0 {
+		rest = t.words[first-1].sum
+	}
 	if len(essential) == 1 {
 		c := essential[0]
 		return c.each(start, to, func(rows, counts []uint32) error {
 			for i, row := range rows {
-				if err := t.candidate(row, c.score(row, counts[i]), first); err != nil {
-					return err
+				if s := c.score(row, counts[i]); s+rest > t.threshold {
+					if err := t.candidate(row, s, first); err != nil {
+						return err
+					}
 				}
 			}
 			return nil
@@ -180,13 +197,14 @@ func (t *top) score(start, to uint32, first int) error {
 			return err
 		}
 	}
-	for i := range t.some {
+	for i := range t.some[:(to-start)/64+1] {
 		for w := t.some[i]; w != 0; w &= w - 1 {
 			at := uint32(64*i) + uint32(bits.TrailingZeros64(w))
 			s := t.sums[at]
-			t.sums[at] = 0
-			if err := t.candidate(start+at, s, first); err != nil {
-				return err
+			if t.sums[at] = 0; s+rest > t.threshold {
+				if err := t.candidate(start+at, s, first); err != nil {
+					return err
+				}
 			}
 		}
 		t.some[i] = 0
@@ -196,7 +214,7 @@ func (t *top) score(start, to uint32, first int) error {
 
 // candidate adds the scores of the words before the essential ones to that of a row, as long as it may be among the best.
 func (t *top) candidate(row uint32, s Score, first int) error {
-	if first > 0 && s+t.words[first-1].sum <= t.threshold || t.among != nil && !t.among.Contains(int64(row)) {
+	if t.among != nil && !t.among.Contains(int64(row)) {
 		return nil
 	}
 	for i := first - 1; i >= 0; i-- {
@@ -345,12 +363,19 @@ func (c *cursor) scoreOf(row uint32) (Score, error) {
 	return c.score(row, c.counts[c.at]), nil
 }
 
+// near is how many rows are looked at one after the other, which is faster than to divide them, as most candidates are near the one before.
+const near = 8
+
 // skip goes to the first row of the block from a row on.
 func (c *cursor) skip(row uint32) {
-	if c.at < len(c.rows) && c.rows[c.at] < row {
-		rest := c.rows[c.at:]
-		c.at += sort.Search(len(rest), func(i int) bool { return rest[i] >= row })
+	for range near {
+		if c.at == len(c.rows) || c.rows[c.at] >= row {
+			return
+		}
+		c.at++
 	}
+	rest := c.rows[c.at:]
+	c.at += sort.Search(len(rest), func(i int) bool { return rest[i] >= row })
 }
 
 // score is the score of a row that has the word once more than count.

@@ -40,20 +40,34 @@ func Packed(x []uint32, data []byte) (rest []byte, err error) {
 	data = data[1:]
 	mask := uint32(uint64(1)<<width - 1)
 	at, i := 0, 0
-	together := wordBits / max(width, 1) // numbers of a word
-	for ; len(x)-i >= together && at>>3+8 <= len(data); i += together {
-		w := word(data, at)
-		for k := range x[i : i+together] {
-			x[i+k] = uint32(w) & mask
-			w >>= width & 63
-		}
-		at += together * width
+	for ; width <= wordBits/8 && len(x)-i >= 8 && at>>3+8 <= len(data); i += 8 {
+		unpack4(x[i:i+4], word(data, at), width, mask)
+		unpack4(x[i+4:i+8], word(data, at)>>(4*width), width, mask)
+		at += 8 * width
+	}
+	for ; width <= wordBits/4 && len(x)-i >= 4 && at>>3+8 <= len(data); i += 4 {
+		unpack4(x[i:i+4], word(data, at), width, mask)
+		at += 4 * width
+	}
+	for last := len(data) - 8; last >= 0 && i < len(x); i++ { // the last ones are at the end of the last eight bytes
+		from := min(at>>3, last)
+		x[i] = uint32(binary.LittleEndian.Uint64(data[from:])>>uint(at-8*from)) & mask
+		at += width
 	}
 	for ; i < len(x); i++ {
 		x[i] = uint32(word(data, at)) & mask
 		at += width
 	}
 	return rest, nil
+}
+
+// unpack4 takes four numbers out of a word.
+func unpack4(x []uint32, w uint64, width int, mask uint32) {
+	_ = x[3]
+	x[0] = uint32(w) & mask
+	x[1] = uint32(w>>(width&63)) & mask
+	x[2] = uint32(w>>(2*width&63)) & mask
+	x[3] = uint32(w>>(3*width&63)) & mask
 }
 
 // SkipPacked returns the bytes behind n numbers, as [Packed] does.
