@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"sync"
 
 	"github.com/amudai/amudai-go/internal/base/search"
 	"github.com/amudai/amudai-go/internal/text/analysis"
@@ -13,10 +12,8 @@ import (
 // dictionaryBytes bounds a dictionary. An index whose terms have more bytes has none.
 const dictionaryBytes = 16 << 20
 
-// dictionary is the terms of an index in memory, once they were read. It is for texts that may be in many blocks, as a few digits are where most terms are numbers.
+// dictionary is the terms of an index in memory. It is for texts that may be in many blocks, as a few digits are where most terms are numbers.
 type dictionary struct {
-	mu   sync.Mutex
-	read bool
 	text []byte   // all terms, a byte before each that keeps them apart; nil if there is no room
 	ends []uint32 // of each block in text, from 0 on
 	cut  []bool   // whether a block has a term that may have been cut
@@ -24,20 +21,15 @@ type dictionary struct {
 
 // Narrow leaves out the blocks in which no term contains a text, and none may have been cut. It reads all blocks of the index once, and none later.
 func (x *Index) Narrow(ctx context.Context, blocks []uint32, text []byte) ([]uint32, error) {
-	d := x.dictionary
-	if err := d.fill(ctx, x); err != nil || d.text == nil {
+	d, err := x.dictionary.Get(ctx, func() (*dictionary, error) { return x.readDictionary(ctx) })
+	if err != nil || d.text == nil {
 		return blocks, err
 	}
 	needle := search.New(text)
 	return slices.DeleteFunc(blocks, func(b uint32) bool { return !d.cut[b] && needle.Index(d.text[d.ends[b]:d.ends[b+1]]) < 0 }), nil
 }
 
-func (d *dictionary) fill(ctx context.Context, x *Index) (err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.read {
-		return nil
-	}
+func (x *Index) readDictionary(ctx context.Context) (d *dictionary, err error) {
 	text, ends, cut := []byte{}, []uint32{0}, []bool(nil)
 	x.walk(ctx, x.allBlocks(), func(b *block) iter.Seq[int] {
 		return func(yield func(int) bool) {
@@ -55,8 +47,8 @@ func (d *dictionary) fill(ctx context.Context, x *Index) (err error) {
 		err = failed
 		return false
 	})
-	if d.read = err == nil; d.read && len(text) <= dictionaryBytes {
-		d.text, d.ends, d.cut = text, ends, cut
+	if len(text) > dictionaryBytes {
+		text, ends, cut = nil, nil, nil
 	}
-	return err
+	return &dictionary{text, ends, cut}, err
 }

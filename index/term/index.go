@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/internal/text/analysis"
@@ -35,7 +36,7 @@ type Index struct {
 	pages  []int64  // offsets of the pages of grams, of the list of cut blocks, and of the directory; nil if there are none
 	cache  *lru.Cache[int, *block]
 
-	dictionary *dictionary
+	dictionary *parallel.Once[*dictionary]
 }
 
 // blockEntry is a block in the directory.
@@ -56,7 +57,7 @@ const cacheBytes = 16 << 20
 
 // Open opens the index in a range of bytes, of a table with so many rows. It reads the footer and the directory, mostly at once.
 func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, error) {
-	x := &Index{file: file, cache: lru.New[int, *block](cacheBytes), dictionary: new(dictionary)}
+	x := &Index{file: file, cache: lru.New[int, *block](cacheBytes), dictionary: new(parallel.Once[*dictionary])}
 	if file.Size < footerLen {
 		return nil, fault.Corruptf("term index of %d bytes", file.Size)
 	}

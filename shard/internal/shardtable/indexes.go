@@ -1,16 +1,17 @@
 package shardtable
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/source"
@@ -30,24 +31,25 @@ type Index struct {
 
 	file   *shardfile.File
 	failed func(error) // of Options.IndexError
-	mu     sync.Mutex
-	opened index.Index
-	err    error // of damage
+	opened parallel.Once[opened]
+}
+
+// opened is an index, or the error of its damage.
+type opened struct {
+	index index.Index
+	err   error
 }
 
 // Open opens the index, once.
 func (x *Index) Open(ctx context.Context) (index.Index, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.opened != nil || x.err != nil {
-		return x.opened, x.err
-	}
-	opened, err := x.open(ctx)
-	if isDamage(err) {
-		x.err = err
-	}
-	x.opened = opened
-	return opened, err
+	o, err := x.opened.Get(ctx, func() (opened, error) {
+		i, err := x.open(ctx)
+		if isDamage(err) {
+			return opened{err: err}, nil
+		}
+		return opened{index: i}, err
+	})
+	return o.index, cmp.Or(o.err, err)
 }
 
 func (x *Index) open(ctx context.Context) (index.Index, error) {
@@ -94,32 +96,15 @@ func (x *Index) in(err error, artifacts []storage.ByteRange) error {
 	return fault.In(err, x.Descriptor.GetIndexType(), -1)
 }
 
-// indexList is the indexes of a shard or stripe, read once.
-type indexList struct {
-	mu   sync.Mutex
-	read bool
-	all  []*Index
-}
+// indexList is the indexes of a shard or stripe.
+type indexList = parallel.Once[[]*Index]
 
 // Indexes returns the indexes of the whole shard, those of unknown types too.
 func (t *Table) Indexes(ctx context.Context) ([]*Index, error) {
-	return t.indexes.get(func() ([]*Index, error) {
+	return t.indexes.Get(ctx, func() ([]*Index, error) {
 		m, err := t.file.Indexes(ctx)
 		return t.describe(m, fault.None, rowset.Range{To: t.NumRows()}), err
 	})
-}
-
-func (l *indexList) get(read func() ([]*Index, error)) ([]*Index, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.read {
-		all, err := read()
-		if err != nil {
-			return nil, err
-		}
-		l.all, l.read = all, true
-	}
-	return l.all, nil
 }
 
 func (t *Table) describe(m *shardpb.IndexCollection, stripe int, rows rowset.Range) (all []*Index) {
@@ -131,7 +116,7 @@ func (t *Table) describe(m *shardpb.IndexCollection, stripe int, rows rowset.Ran
 
 // StripeIndexes returns the indexes of a stripe, those of unknown types too.
 func (t *Table) StripeIndexes(ctx context.Context, stripe int) ([]*Index, error) {
-	return t.stripeIndexes[stripe].get(func() ([]*Index, error) {
+	return t.stripeIndexes[stripe].Get(ctx, func() ([]*Index, error) {
 		s := t.file.Stripe(stripe)
 		m, err := s.Indexes(ctx)
 		return t.describe(m, stripe, rowset.Range{From: s.Position(), To: s.Position() + s.Rows()}), err
@@ -292,10 +277,8 @@ func (x *fieldIndex) Cost(n *predicate.Node) (values int64, columns []int) {
 	if x.about != n {
 		ok := false
 		if x.part, x.of, x.whole = x.condition(n); x.of != nil {
-			x.mu.Lock()
-			opened := x.opened
-			x.mu.Unlock()
-			x.values, ok = x.Kind.Cost(x.Descriptor, opened, &x.part)
+			o, _ := x.opened.Known()
+			x.values, ok = x.Kind.Cost(x.Descriptor, o.index, &x.part)
 		}
 		if x.about = n; !ok {
 			x.of = nil

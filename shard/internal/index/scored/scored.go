@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/amudai/amudai-go/index/term"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/engine/ranking"
 	"github.com/amudai/amudai-go/internal/text/analysis"
 )
@@ -14,7 +15,7 @@ import (
 // Lengths are the length codes of the rows of the fields of an index, each read once. They may be used concurrently.
 type Lengths struct {
 	mu sync.Mutex
-	of map[int][]uint8
+	of map[int]*parallel.Once[[]uint8]
 }
 
 // Column is a field of a term index with frequencies. It is a [ranking.Column].
@@ -45,18 +46,19 @@ func (c *Column) Lengths(ctx context.Context) ([]uint8, error) {
 
 func (l *Lengths) read(ctx context.Context, x *term.Index, field int) ([]uint8, error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.of[field] == nil {
-		codes := make([]uint8, x.Rows)
-		if _, err := x.Lengths(ctx, field, codes); err != nil {
-			return nil, err
-		}
-		if l.of == nil {
-			l.of = map[int][]uint8{}
-		}
-		l.of[field] = codes
+	if l.of == nil {
+		l.of = map[int]*parallel.Once[[]uint8]{}
 	}
-	return l.of[field], nil
+	if l.of[field] == nil {
+		l.of[field] = new(parallel.Once[[]uint8])
+	}
+	of := l.of[field]
+	l.mu.Unlock()
+	return of.Get(ctx, func() ([]uint8, error) {
+		codes := make([]uint8, x.Rows)
+		_, err := x.Lengths(ctx, field, codes)
+		return codes, err
+	})
 }
 
 // Find has two rounds of requests at most: blocks of terms and of lengths, and long lists. Lengths are read with them, as scores need them.
