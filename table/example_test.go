@@ -1,13 +1,17 @@
 package table_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 	_ "github.com/amudai/amudai-go/table/formats"
 	"github.com/amudai/amudai-go/table/provider"
@@ -144,6 +148,50 @@ func ExampleTable_Search() {
 	// Output:
 	// 26 false 2026-11-20T07:59:46.691Z ERROR store: connection reset by peer while reading blk_4198575043 from 10.20.6.248
 	// 27 true 	at store.read(block.go:214)
+}
+
+// Rows in the order of their scores, the best first. The index with frequencies finds them without a look at the others.
+func ExampleTable_Search_byScore() {
+	ctx := context.Background()
+	written := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
+		{Name: "page", Type: arrow.PrimitiveTypes.Int64}, {Name: "text", Type: arrow.BinaryTypes.String},
+	}, nil))
+	defer written.Release()
+	for page, text := range []string{"The river is wide.", "Ducks swim in rivers, and a duck in a river dives.", "A bank lends money.", "The duck is on the bank of the river."} {
+		written.Field(0).(*array.Int64Builder).Append(int64(page + 1))
+		written.Field(1).(*array.StringBuilder).Append(text)
+	}
+	pages := written.NewRecordBatch()
+	defer pages.Release()
+	const location = "mem://example/pages.amudai.shard"
+	w, err := shard.Create(ctx, location, pages.Schema(), shard.WriterOptions{})
+	if err == nil {
+		err = cmp.Or(w.Write(ctx, pages), w.Close(ctx), shard.AddIndex(ctx, location, shard.EditOptions{}, shard.IndexDefinition{
+			Type: shard.TermIndex, Columns: []string{"text"}, Properties: []shard.Property{{Name: "scores", Value: true}, {Name: "tokenizers", Value: []any{"english"}}},
+		}))
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	t, err := table.Open(ctx, location)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+	best := table.SearchOptions{Query: "ducks OR rivers", In: []string{"text"}, Columns: []string{"page", "text"}, Rank: &table.RankOptions{}, Limit: 10}
+	for rows, err := range t.Search(ctx, best) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for i, rank := range rows.Ranks {
+			fmt.Printf("%.2f page %s: %s\n", rank.Score, rows.Column(0).ValueStr(i), rows.Column(1).ValueStr(i))
+		}
+	}
+	// Output:
+	// 1.24 page 2: Ducks swim in rivers, and a duck in a river dives.
+	// 0.94 page 4: The duck is on the bank of the river.
+	// 0.43 page 1: The river is wide.
 }
 
 func ExampleTable_Statistics() {
