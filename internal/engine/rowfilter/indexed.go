@@ -56,10 +56,14 @@ func (f *Filter) TableColumns() []table.FilterColumn {
 
 // Excludes reports whether the indexes of the whole table were asked, and leave no row of a stripe.
 func (f *Filter) Excludes(st table.Stripe) bool {
-	f.byIndexes.mu.Lock()
-	all := f.byIndexes.all
-	f.byIndexes.mu.Unlock()
+	all := f.byIndexes.known()
 	return all != nil && all.Maybe.Clip(st.Position(), st.Position()+st.Rows()).Empty()
+}
+
+func (x *indexedRows) known() *Stripe {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.all
 }
 
 // FewRows is the number of rows of a table that are read without asking further sources about them, which takes longer.

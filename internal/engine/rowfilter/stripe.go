@@ -92,7 +92,8 @@ func (f *Filter) askedStripe(ctx context.Context, st table.Stripe, o Options) (*
 		}
 		return o.PrefetchToOpen(ctx, columns)
 	})
-	if t, ok := f.of.(table.Remembering); ok && !f.traced && o.Disable == 0 {
+	few := f.byIndexes.known() // which are found again sooner than remembered
+	if t, ok := f.of.(table.Remembering); ok && !f.traced && o.Disable == 0 && (few == nil || few.Maybe.Len() > FewRows) {
 		if s.finding = t.Finding(f.node.String(), st.Index()); s.finding != nil {
 			if found := s.finding.Found(); found != nil {
 				s.Maybe, s.Sure = *found, *found

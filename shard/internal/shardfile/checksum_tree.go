@@ -96,12 +96,13 @@ func (l *fieldList) bound(i int) binding {
 // checksumTree reads the tree with the properties, once, and compares the stripe list, which was read before, with it. The tree is nil if the
 // shard has none, as those of other writers.
 func (f *File) checksumTree(ctx context.Context) (*ChecksumTree, error) {
-	f.mu.Lock()
-	tree, known := f.tree, f.treeKnown
-	f.mu.Unlock()
-	if known || f.directory == nil {
-		return tree, nil
+	if f.directory == nil {
+		return nil, nil
 	}
+	return f.tree.Get(ctx, func() (*ChecksumTree, error) { return f.readChecksumTree(ctx) })
+}
+
+func (f *File) readChecksumTree(ctx context.Context) (*ChecksumTree, error) {
 	p, err := f.Properties(ctx)
 	if err != nil {
 		return nil, err
@@ -110,19 +111,16 @@ func (f *File) checksumTree(ctx context.Context) (*ChecksumTree, error) {
 		if q.GetName() != PropertyChecksumTree {
 			continue
 		}
-		tree, err = parseChecksumTree(q.GetValue().GetBytesValue(), len(f.stripes))
+		tree, err := parseChecksumTree(q.GetValue().GetBytesValue(), len(f.stripes))
 		if err == nil {
 			err = binding{tree.StripeList, true}.check(f.listSum)
 		}
 		if err != nil {
 			return nil, fault.Of(fault.In(err, "properties", int64(f.directory.GetPropertiesRef().GetRange().GetStart())), f.root.Name())
 		}
-		break
+		return tree, nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.tree, f.treeKnown = tree, true
-	return tree, nil
+	return nil, nil
 }
 
 // Identity are the ranges of the root whose bytes tell the shard from others: its directory, which has no checksums, and the properties, which have those of all

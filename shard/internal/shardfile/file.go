@@ -42,6 +42,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/advice"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard/internal/message"
@@ -64,11 +65,10 @@ type File struct {
 	artifacts map[string]*artifact     // by URL
 	turns     map[string]chan struct{} // to open artifacts
 	owners    map[descriptorPlace]int  // stripes whose field lists were read
-	schema    *schema.Schema
 
-	properties *shardpb.ShardProperties // once they are read; of an unfinished shard, from its last recovery record
-	tree       *ChecksumTree            // nil without one
-	treeKnown  bool
+	schema     parallel.Once[*schema.Schema]
+	properties parallel.Once[*shardpb.ShardProperties] // of an unfinished shard, from its last recovery record
+	tree       parallel.Once[*ChecksumTree]            // nil without one
 	copies     copies
 	listSum    uint32 // checksum of the stripe list
 }
@@ -99,12 +99,10 @@ func (f *File) Root() storage.Reader { return f.root }
 
 // Schema reads the schema, once.
 func (f *File) Schema(ctx context.Context) (*schema.Schema, error) {
-	f.mu.Lock()
-	s := f.schema
-	f.mu.Unlock()
-	if s != nil {
-		return s, nil
-	}
+	return f.schema.Get(ctx, func() (*schema.Schema, error) { return f.readSchema(ctx) })
+}
+
+func (f *File) readSchema(ctx context.Context) (*schema.Schema, error) {
 	bound, err := f.bound(ctx, func(t *ChecksumTree) uint32 { return t.Schema })
 	if err != nil {
 		return nil, err
@@ -113,37 +111,21 @@ func (f *File) Schema(ctx context.Context) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err = schema.Parse(payload)
+	s, err := schema.Parse(payload)
 	if err != nil {
 		return nil, at.in(err, "schema", f.directory.GetSchemaRef())
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.schema == nil {
-		f.schema = s
-	}
-	return f.schema, nil
+	return s, nil
 }
 
 // Properties reads the properties of the shard; the message is empty if it has none.
 func (f *File) Properties(ctx context.Context) (*shardpb.ShardProperties, error) {
-	f.mu.Lock()
-	m := f.properties
-	f.mu.Unlock()
-	if m != nil {
-		return m, nil
-	}
-	m = &shardpb.ShardProperties{}
-	if isAbsent(f.directory.GetPropertiesRef()) {
-		return m, nil
-	}
-	if _, err := f.message(ctx, f.root, f.directory.PropertiesRef, "properties", m, binding{}); err != nil {
+	return f.properties.Get(ctx, func() (m *shardpb.ShardProperties, err error) {
+		if m = (&shardpb.ShardProperties{}); !isAbsent(f.directory.GetPropertiesRef()) {
+			_, err = f.message(ctx, f.root, f.directory.PropertiesRef, "properties", m, binding{})
+		}
 		return m, err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.properties = m
-	return m, nil
+	})
 }
 
 // Indexes reads the descriptions of the shard's indexes; the message is empty if it has none. Indexes of unknown types are

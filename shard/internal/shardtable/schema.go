@@ -18,25 +18,18 @@ import (
 // ArrowSchema is the schema of a scan of all columns. It reads the whole stored schema, and the statistics of
 // those columns whose Arrow type depends on them (see arrowmap.TicksAuto).
 func (t *Table) ArrowSchema(ctx context.Context) (*arrow.Schema, error) {
-	t.mu.Lock()
-	a := t.arrow
-	t.mu.Unlock()
-	if a != nil {
-		return a, nil
-	}
-	var failed error
-	fields, _, err := arrowmap.ToArrow(t.schema, t.types(ctx, &failed))
-	if err = errors.Join(err, failed); err != nil {
-		return nil, err
-	}
-	meta, err := t.metadata(ctx)
-	if err != nil {
-		return nil, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.arrow = arrow.NewSchema(fields.Fields(), meta)
-	return t.arrow, nil
+	return t.arrow.Get(ctx, func() (*arrow.Schema, error) {
+		var failed error
+		fields, _, err := arrowmap.ToArrow(t.schema, t.types(ctx, &failed))
+		if err = errors.Join(err, failed); err != nil {
+			return nil, err
+		}
+		meta, err := t.metadata(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return arrow.NewSchema(fields.Fields(), meta), nil
+	})
 }
 
 // types returns the options for Arrow types, with statistics for the units of times. *failed is set if statistics

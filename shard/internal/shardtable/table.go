@@ -9,10 +9,12 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"google.golang.org/protobuf/proto"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -47,14 +49,13 @@ type Table struct {
 
 	projections table.Projections
 	tops        table.Projections    // of the top-level columns of paths
-	cache       *lru.Cache[any, any] // open columns by columnKey, kept blocks, and findings by findingKey
+	cache       *lru.Cache[any, any] // open columns by columnKey, kept blocks, findings by findingKey, facts by factsKey
 	kept        *read.Kept
 	visible     *lru.Cache[int, *rowset.Set] // of stripes, nil for all rows
 	marker      func() (*schema.Node, error) // of deleted records
 	references  *reference.Files
 
-	mu    sync.Mutex
-	arrow *arrow.Schema
+	arrow parallel.Once[*arrow.Schema]
 
 	indexes       indexList
 	stripeIndexes []indexList
@@ -109,8 +110,15 @@ func (t *Table) NumNodes() int { return int(t.schema.IDCount()) }
 // Latency implements [table.Table].
 func (t *Table) Latency() storage.Latency { return t.file.Root().Capabilities().Latency }
 
+// factsKey is the id of a node whose facts are kept.
+type factsKey uint32
+
 // Facts implements [table.Table].
 func (t *Table) Facts(ctx context.Context, path []*table.Column) (predicate.Facts, error) {
+	key, size := factsKey(path[len(path)-1].ID), int64(0)
+	if known, ok := t.cache.Get(key); ok {
+		return known.(predicate.Facts), nil
+	}
 	nodes := make([]*shardpb.FieldDescriptor, len(path))
 	for k, n := range path {
 		d, err := t.file.FieldDescriptor(ctx, n.ID)
@@ -118,9 +126,15 @@ func (t *Table) Facts(ctx context.Context, path []*table.Column) (predicate.Fact
 			return predicate.Facts{}, err
 		}
 		nodes[k] = ofAllStripes(d, t.NumRows())
+		size += factsBytes + int64(proto.Size(nodes[k]))
 	}
-	return FactsOf(path, nodes), nil
+	facts := FactsOf(path, nodes)
+	t.cache.Put(key, facts, size)
+	return facts, nil
 }
+
+// factsBytes is about the memory of facts beside bounds.
+const factsBytes = 512
 
 // ofAllStripes returns the facts of a shard's descriptor that hold for all of its rows. Rows of stripes that lack
 // the column are null without being counted. Statistics other than ranges may cover only some stripes.
