@@ -36,15 +36,16 @@ type Peer struct {
 
 // Question is a request to a peer.
 type Question struct {
-	Op      string   `json:"op"`
-	Path    string   `json:"path"`
-	Input   string   `json:"input,omitempty"`
-	Columns []string `json:"columns,omitempty"`
-	Where   string   `json:"where,omitempty"`
-	Rows    []int64  `json:"rows,omitempty"`
-	SQL     string   `json:"sql,omitempty"`  // of the operation query; the table is t
-	Kind    string   `json:"kind,omitempty"` // of the operation search
-	Words   []string `json:"words,omitempty"`
+	Op      string     `json:"op"`
+	Path    string     `json:"path"`
+	Input   string     `json:"input,omitempty"`
+	Columns []string   `json:"columns,omitempty"`
+	Where   string     `json:"where,omitempty"`
+	Rows    []int64    `json:"rows,omitempty"`
+	SQL     string     `json:"sql,omitempty"`  // of the operation query; the table is t
+	Kind    string     `json:"kind,omitempty"` // of the operation search
+	Words   []string   `json:"words,omitempty"`
+	Turns   [][]string `json:"turns,omitempty"` // words of searches that take turns, in place of Words
 }
 
 // Answer is the response.
