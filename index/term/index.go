@@ -32,8 +32,7 @@ type Index struct {
 	ahead  storage.Prefetched // bytes that a run or a question has read; nil in an index that is open
 	total  int
 	blocks []blockEntry
-	heads  []uint64 // the first bytes of each block, with which most blocks are told apart without a look at them; nil with a collation of another order
-	pages  []int64  // offsets of the pages of grams, of the list of cut blocks, and of the directory; nil if there are none
+	pages  []int64 // offsets of the pages of grams, of the list of cut blocks, and of the directory; nil if there are none
 	cache  *lru.Cache[int, *block]
 
 	dictionary *parallel.Once[*dictionary]
@@ -143,9 +142,6 @@ func (x *Index) readDirectory(d []byte, blocks, pages int, size int64) error {
 		e.field, e.lists, e.block = int(field), at, at+int64(lists)
 		at = e.block + int64(block)
 		e.end = at
-		if x.Collation == analysis.CaseInsensitive {
-			x.heads = append(x.heads, headOf(e.first))
-		}
 		if i > 0 && runs.Compare(x.Collation, x.blocks[i-1].first, x.blocks[i-1].field, e.first, e.field) >= 0 {
 			return fault.Corruptf("block %d begins before the one before", i)
 		}
@@ -216,30 +212,15 @@ func (x *Index) Find(ctx context.Context, term []byte, prefix bool) iter.Seq2[En
 				yield(Entry{}, err)
 				return
 			}
-			if !x.isWanted(e.Term, key, prefix) || !yield(e, nil) {
+			have := e.Term
+			if x.Collation == analysis.CasePreserving {
+				have = analysis.AppendUpper(nil, have)
+			}
+			if !bytes.HasPrefix(have, key) || !prefix && len(have) > len(key) || !yield(e, nil) {
 				return
 			}
 		}
 	}
-}
-
-// Lookup returns what [Index.Find] yields for a whole term.
-func (x *Index) Lookup(ctx context.Context, term []byte) (entries []Entry, err error) {
-	key := analysis.AppendUpper(nil, term)
-	for e, err := range x.from(ctx, key) {
-		if err != nil || !x.isWanted(e.Term, key, false) {
-			return entries, err
-		}
-		entries = append(entries, e)
-	}
-	return entries, nil
-}
-
-func (x *Index) isWanted(term, key []byte, prefix bool) bool {
-	if x.Collation == analysis.CasePreserving {
-		term = analysis.AppendUpper(nil, term)
-	}
-	return bytes.HasPrefix(term, key) && (prefix || len(term) == len(key))
 }
 
 // All yields all entries in their order.
@@ -256,20 +237,7 @@ func (x *Index) before(term, key []byte) bool {
 
 // blockOf is the first block that does not begin before a key in upper case.
 func (x *Index) blockOf(key []byte) int {
-	from, to := 0, len(x.blocks)
-	if x.heads != nil {
-		head := headOf(key)
-		from, _ = slices.BinarySearch(x.heads, head)
-		to = from + sort.Search(len(x.heads)-from, func(i int) bool { return x.heads[from+i] > head })
-	}
-	return from + sort.Search(to-from, func(i int) bool { return !x.before(x.blocks[from+i].first, key) })
-}
-
-// headOf is the first eight bytes of a term as a number of the same order.
-func headOf(term []byte) uint64 {
-	var head [8]byte
-	copy(head[:], term)
-	return binary.BigEndian.Uint64(head[:])
+	return sort.Search(len(x.blocks), func(i int) bool { return !x.before(x.blocks[i].first, key) })
 }
 
 // from yields the entries from the first on whose term in upper case is not before a key in upper case.

@@ -13,11 +13,11 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
@@ -31,11 +31,11 @@ type Filter struct {
 	of      table.Table
 	expr    *predicate.Bound
 	columns []filterColumn
-	hits    []hitRate // selectivity by node
-	whole   tableVerdict
+	hits    []hitRate                        // selectivity by node
+	whole   parallel.Once[predicate.Verdict] // of the statistics of the whole table, asked before the first stripe
 
-	byIndexes indexedRows
-	node      *ast.Node // by whose text the table remembers what was found
+	byIndexes parallel.Once[*Stripe] // as if the table were one stripe, by its indexes; nil if there are none
+	node      *ast.Node              // by whose text the table remembers what was found
 	traced    bool
 }
 
@@ -164,35 +164,22 @@ func onlyPath(c table.Column, index []int) table.Column {
 	return c
 }
 
-// tableVerdict is the verdict of the statistics of a whole table, asked once, before the first stripe.
-type tableVerdict struct {
-	mu      sync.Mutex
-	known   bool
-	verdict predicate.Verdict
-}
-
 // tableVerdict asks the statistics of the whole table. If these exclude all rows, no stripe is opened. With a
 // single stripe, the statistics of the stripe are used instead, because they say more.
 func (f *Filter) tableVerdict(ctx context.Context) (predicate.Verdict, error) {
 	if f.of.NumStripes() < 2 {
 		return predicate.Some, nil
 	}
-	v := &f.whole
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.known {
-		return v.verdict, nil
-	}
-	facts := make([]predicate.Facts, len(f.columns))
-	for i := range f.columns {
-		if f.columns[i].Derived() {
-			continue
+	return f.whole.Get(ctx, func() (_ predicate.Verdict, err error) {
+		facts := make([]predicate.Facts, len(f.columns))
+		for i := range f.columns {
+			if f.columns[i].Derived() {
+				continue
+			}
+			if facts[i], err = f.of.Facts(ctx, f.columns[i].path); err != nil {
+				return predicate.Some, err
+			}
 		}
-		var err error
-		if facts[i], err = f.of.Facts(ctx, f.columns[i].path); err != nil {
-			return predicate.Some, err
-		}
-	}
-	v.known, v.verdict = true, f.expr.Prune(facts)
-	return v.verdict, nil
+		return f.expr.Prune(facts), nil
+	})
 }

@@ -2,7 +2,6 @@ package rowfilter
 
 import (
 	"context"
-	"sync"
 
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -10,24 +9,16 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
-// indexedRows is what the indexes of the whole table tell, asked once.
-type indexedRows struct {
-	mu  sync.Mutex
-	all *Stripe // as if the table were one stripe; nil if it was not asked
-}
-
 // Indexed asks the indexes of the whole table, once. The result is as if the table were one stripe, and nil if there are none for the columns of the filter.
 func (f *Filter) Indexed(ctx context.Context) (*Stripe, error) {
 	t, ok := f.of.(table.Indexed)
 	if !ok {
 		return nil, nil
 	}
-	x := &f.byIndexes
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.all != nil {
-		return x.all, nil
-	}
+	return f.byIndexes.Get(ctx, func() (*Stripe, error) { return f.askIndexes(ctx, t) })
+}
+
+func (f *Filter) askIndexes(ctx context.Context, t table.Indexed) (*Stripe, error) {
 	if v, err := f.tableVerdict(ctx); err != nil || v != predicate.Some {
 		return nil, err
 	}
@@ -37,11 +28,7 @@ func (f *Filter) Indexed(ctx context.Context) (*Stripe, error) {
 	}
 	of := &source.Stripe{Rows: f.of.NumRows(), Path: f.path, Indexes: indexes}
 	all := f.newStripe(of.Rows)
-	if err := all.ask(ctx, source.All(of, ^source.Indexes)); err != nil {
-		return nil, err
-	}
-	x.all = all
-	return all, nil
+	return all, all.ask(ctx, source.All(of, ^source.Indexes))
 }
 
 // TableColumns are the columns of the filter as the table knows them.
@@ -56,14 +43,8 @@ func (f *Filter) TableColumns() []table.FilterColumn {
 
 // Excludes reports whether the indexes of the whole table were asked, and leave no row of a stripe.
 func (f *Filter) Excludes(st table.Stripe) bool {
-	all := f.byIndexes.known()
+	all, _ := f.byIndexes.Known()
 	return all != nil && all.Maybe.Clip(st.Position(), st.Position()+st.Rows()).Empty()
-}
-
-func (x *indexedRows) known() *Stripe {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.all
 }
 
 // FewRows is the number of rows of a table that are read without asking further sources about them, which takes longer.

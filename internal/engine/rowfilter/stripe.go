@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/source"
@@ -54,8 +55,7 @@ type Options struct {
 type stripeColumn struct {
 	*filterColumn
 	direct bool // no struct on the path is null, so that the column alone has the values
-	mu     sync.Mutex
-	opened table.ColumnReader
+	opened parallel.Once[table.ColumnReader]
 }
 
 // toOpen returns the column to open.
@@ -92,7 +92,7 @@ func (f *Filter) askedStripe(ctx context.Context, st table.Stripe, o Options) (*
 		}
 		return o.PrefetchToOpen(ctx, columns)
 	})
-	few := f.byIndexes.known() // which are found again sooner than remembered
+	few, _ := f.byIndexes.Known() // which are found again sooner than remembered
 	if t, ok := f.of.(table.Remembering); ok && !f.traced && o.Disable == 0 && (few == nil || few.Maybe.Len() > FewRows) {
 		if s.finding = t.Finding(f.node.String(), st.Index()); s.finding != nil {
 			if found := s.finding.Found(); found != nil {
@@ -240,16 +240,7 @@ func (f *Stripe) Prefetched() (storage.Prefetched, error) { return f.bytes() }
 // it.
 func (f *Stripe) Column(ctx context.Context, i int) (table.ColumnReader, error) {
 	c := &f.columns[i]
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.opened != nil {
-		return c.opened, nil
-	}
-	r, err := f.stripe.Open(ctx, c.toOpen(), true, f.bytes)
-	if err == nil {
-		c.opened = r
-	}
-	return r, err
+	return c.opened.Get(ctx, func() (table.ColumnReader, error) { return f.stripe.Open(ctx, c.toOpen(), true, f.bytes) })
 }
 
 // ask asks sources until all rows are decided.
@@ -404,11 +395,9 @@ func (f *Stripe) Decided() bool { return f.Sure.Len() == f.Maybe.Len() }
 func (f *Stripe) EachOpened(yield func(id uint32, r table.ColumnReader)) {
 	for i := range f.columns {
 		c := &f.columns[i]
-		c.mu.Lock()
-		if c.opened != nil {
-			yield(c.top.ID, c.opened)
+		if r, ok := c.opened.Known(); ok {
+			yield(c.top.ID, r)
 		}
-		c.mu.Unlock()
 	}
 }
 

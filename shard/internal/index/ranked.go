@@ -19,5 +19,5 @@ func (x *termIndex) Column(field int) ranking.Column {
 	if field >= x.Scored {
 		return nil
 	}
-	return &scored.Column{Index: x.Index, Field: field, Words: x.settings.tokenizers[field], BM25: x.settings.bm25, Known: &x.lengths}
+	return &scored.Column{Index: x.Index, Field: field, Words: x.settings.tokenizers[field], BM25: x.settings.bm25, Known: &x.lengths[field]}
 }

@@ -18,11 +18,11 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/kinds"
 	"github.com/amudai/amudai-go/internal/arrow/texts"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/engine/ranking"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/postings"
 	"github.com/amudai/amudai-go/internal/text/analysis"
-	"github.com/amudai/amudai-go/shard/internal/index/scored"
 	"github.com/amudai/amudai-go/shard/internal/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -294,14 +294,14 @@ func (termKind) Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts 
 	if x.Options != s.options(rows) {
 		return nil, fault.Corruptf("term index of %d fields is described as one of %d, or other properties differ", x.Fields, len(s.tokenizers))
 	}
-	return &termIndex{Index: x, settings: s}, nil
+	return &termIndex{Index: x, settings: s, lengths: make([]parallel.Once[[]uint8], x.Scored)}, nil
 }
 
 type termIndex struct {
 	*term.Index
 	settings termSettings
-	lengths  scored.Lengths
-	missed   atomic.Int64 // work of looking at values for want of the terms in memory
+	lengths  []parallel.Once[[]uint8] // codes of the rows of each field with frequencies
+	missed   atomic.Int64             // work of looking at values for want of the terms in memory
 }
 
 func (x *termIndex) Identity() uint64 { return x.Hash }
@@ -420,17 +420,6 @@ func (x asking) lookUp(ctx context.Context, n *need, most int64) (*found, error)
 	t, limit, wanted := &n.term, x.valuesWork(most)/hope, x.field
 	if t.pair {
 		wanted += len(x.settings.tokenizers)
-	}
-	if t.distance == 0 && !t.before && !t.behind {
-		entries, err := x.Lookup(ctx, t.text)
-		if err != nil {
-			return nil, err
-		}
-		f := &found{entries: slices.DeleteFunc(entries, func(e term.Entry) bool { return e.Field != wanted })}
-		for _, e := range f.entries {
-			f.rows += e.Rows
-		}
-		return f, nil
 	}
 	entries := x.Find(ctx, t.text, t.behind)
 	if t.distance > 0 { // to look at the values takes longer

@@ -62,9 +62,10 @@ type File struct {
 	reads          *reads
 
 	mu        sync.Mutex
-	artifacts map[string]*artifact     // by URL
-	turns     map[string]chan struct{} // to open artifacts
-	owners    map[descriptorPlace]int  // stripes whose field lists were read
+	artifacts map[string]*parallel.Once[*artifact] // by URL
+	opened    []*artifact                          // until Close
+	closed    bool
+	owners    map[descriptorPlace]int // stripes whose field lists were read
 
 	schema     parallel.Once[*schema.Schema]
 	properties parallel.Once[*shardpb.ShardProperties] // of an unfinished shard, from its last recovery record
@@ -197,10 +198,11 @@ func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var err error
-	for _, a := range f.artifacts {
+	for _, a := range f.opened {
 		err = errors.Join(err, a.r.Close())
 	}
-	f.artifacts = nil
+	f.opened, f.closed = nil, true
+	clear(f.artifacts)
 	return err
 }
 
@@ -277,19 +279,20 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	if err != nil {
 		return nil, err
 	}
-	a, turn := f.known(full)
-	if a != nil {
-		return a, nil
+	if full == f.root.url {
+		return f.root, nil
 	}
-	select {
-	case turn <- struct{}{}:
-		defer func() { <-turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	f.mu.Lock()
+	opened := f.artifacts[full]
+	if opened == nil {
+		opened = new(parallel.Once[*artifact])
+		f.artifacts[full] = opened
 	}
-	if a, _ = f.known(full); a != nil { // who had the turn before has opened it
-		return a, nil
-	}
+	f.mu.Unlock()
+	return opened.Get(ctx, func() (*artifact, error) { return f.openArtifact(ctx, full) })
+}
+
+func (f *File) openArtifact(ctx context.Context, full string) (*artifact, error) {
 	if f.o.Store == nil {
 		return nil, fault.Unsupportedf("shard of several files in a part of an artifact")
 	}
@@ -297,16 +300,16 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	if err != nil {
 		return nil, err
 	}
-	a = &artifact{url: full, r: r, reads: f.reads, other: !slices.Contains([]string{".stripe", ".index", ".data"}, path.Ext(full))}
+	a := &artifact{url: full, r: r, reads: f.reads, other: !slices.Contains([]string{".stripe", ".index", ".data"}, path.Ext(full))}
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.artifacts == nil {
+	if f.closed {
 		return nil, errors.Join(fmt.Errorf("the shard %s is closed", f.root.Name()), r.Close())
 	}
-	f.artifacts[full] = a
+	f.opened = append(f.opened, a)
 	return a, nil
 }
 
@@ -342,14 +345,4 @@ func OpenReferred(ctx context.Context, store storage.Store, root, url string) (s
 		}
 	}
 	return store.Open(ctx, url)
-}
-
-// known is an artifact that is open, or nil and the turns to open it, one after the other.
-func (f *File) known(url string) (a *artifact, turns chan struct{}) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if a = f.artifacts[url]; a == nil && f.turns[url] == nil {
-		f.turns[url] = make(chan struct{}, 1)
-	}
-	return a, f.turns[url]
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/base/option"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/message"
 	"github.com/amudai/amudai-go/storage"
@@ -109,7 +110,7 @@ func newFile(o OpenOptions, location string, root *artifact) *File {
 	root.reads = &reads{}
 	return &File{
 		o: o, root: root, reads: root.reads, location: location,
-		artifacts: map[string]*artifact{root.url: root}, turns: map[string]chan struct{}{}, owners: map[descriptorPlace]int{},
+		opened: []*artifact{root}, artifacts: map[string]*parallel.Once[*artifact]{}, owners: map[descriptorPlace]int{},
 		cache: lru.New[cacheKey, any](o.CacheBytes),
 	}
 }

@@ -4,7 +4,6 @@ package scored
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/amudai/amudai-go/index/term"
 	"github.com/amudai/amudai-go/internal/base/parallel"
@@ -12,19 +11,13 @@ import (
 	"github.com/amudai/amudai-go/internal/text/analysis"
 )
 
-// Lengths are the length codes of the rows of the fields of an index, each read once. They may be used concurrently.
-type Lengths struct {
-	mu sync.Mutex
-	of map[int]*parallel.Once[[]uint8]
-}
-
 // Column is a field of a term index with frequencies. It is a [ranking.Column].
 type Column struct {
 	Index *term.Index
 	Field int
 	Words analysis.Tokenizer
 	BM25  ranking.Parameters
-	Known *Lengths
+	Known *parallel.Once[[]uint8] // the length codes of the rows
 }
 
 // Parameters implements [ranking.Column].
@@ -41,22 +34,14 @@ func (c *Column) Collection(ctx context.Context) (ranking.Collection, error) {
 
 // Lengths implements [ranking.Column].
 func (c *Column) Lengths(ctx context.Context) ([]uint8, error) {
-	return c.Known.read(ctx, c.Index, c.Field)
+	return c.lengths(ctx, c.Index)
 }
 
-func (l *Lengths) read(ctx context.Context, x *term.Index, field int) ([]uint8, error) {
-	l.mu.Lock()
-	if l.of == nil {
-		l.of = map[int]*parallel.Once[[]uint8]{}
-	}
-	if l.of[field] == nil {
-		l.of[field] = new(parallel.Once[[]uint8])
-	}
-	of := l.of[field]
-	l.mu.Unlock()
-	return of.Get(ctx, func() ([]uint8, error) {
+// lengths reads them from an index, which may have bytes of them in memory.
+func (c *Column) lengths(ctx context.Context, x *term.Index) ([]uint8, error) {
+	return c.Known.Get(ctx, func() ([]uint8, error) {
 		codes := make([]uint8, x.Rows)
-		_, err := x.Lengths(ctx, field, codes)
+		_, err := x.Lengths(ctx, c.Field, codes)
 		return codes, err
 	})
 }
@@ -86,7 +71,7 @@ func (c *Column) Find(ctx context.Context, words []ranking.Word) ([]ranking.Foun
 	if x, err = x.ListsAhead(ctx, all); err != nil {
 		return nil, err
 	}
-	lengths, err := c.Known.read(ctx, x, c.Field)
+	lengths, err := c.lengths(ctx, x)
 	found := make([]ranking.Found, len(words))
 	for i, entries := range of {
 		if err != nil {

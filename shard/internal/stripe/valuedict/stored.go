@@ -6,12 +6,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/shard/internal/stripe"
 	"github.com/amudai/amudai-go/shard/internal/stripe/blocks"
@@ -149,9 +149,8 @@ type Shared struct {
 	*buffer
 	id uint32 // by which blocks refer to it
 
-	mu   sync.Mutex
 	raw  []byte // its bytes until they are parsed, nil if they have to be read
-	dict *bytestring.Dictionary
+	dict parallel.Once[*bytestring.Dictionary]
 }
 
 // maxShared is the most bytes of such a buffer: 65,535 tokens of 16 bytes, a byte for each, and 8 more.
@@ -171,11 +170,10 @@ func (s *Shared) Load(ctx context.Context) (*bytestring.Dictionary, error) {
 	if s == nil {
 		return nil, nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dict != nil {
-		return s.dict, nil
-	}
+	return s.dict.Get(ctx, func() (*bytestring.Dictionary, error) { return s.read(ctx) })
+}
+
+func (s *Shared) read(ctx context.Context) (*bytestring.Dictionary, error) {
 	raw, err := s.raw, error(nil)
 	if raw == nil {
 		raw, err = storage.ReadRange(ctx, s.reader, s.start, s.size)
@@ -190,6 +188,6 @@ func (s *Shared) Load(ctx context.Context) (*bytestring.Dictionary, error) {
 	if err != nil {
 		return nil, s.wrap(err)
 	}
-	s.dict, s.raw = d, nil
+	s.raw = nil
 	return d, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -26,10 +27,13 @@ type Chunk struct {
 	From, End   int64 // bytes
 	Rows        int64
 
-	mu       sync.Mutex
-	pages    []Place
-	hasPages bool
-	indexed  bool // by the offset index
+	pages parallel.Once[layout]
+}
+
+// layout is the data pages.
+type layout struct {
+	places  []Place
+	indexed bool // by the offset index
 }
 
 // Place is where the data page of some rows is.
@@ -85,28 +89,20 @@ func (c *Chunk) Place(err error) error {
 
 // Layout finds the data pages, once: in the offset index, or else by going from header to header.
 func (c *Chunk) Layout(ctx context.Context, have storage.Prefetched) ([]Place, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.hasPages {
-		return c.pages, nil
-	}
-	pages, err := c.offsetIndex(ctx, have)
-	c.indexed = pages != nil
-	if pages == nil && err == nil {
-		pages, err = c.walk(ctx, have)
-	}
-	if err != nil {
-		return nil, err
-	}
-	c.pages, c.hasPages = pages, true
-	return pages, nil
+	l, err := c.pages.Get(ctx, func() (l layout, err error) {
+		l.places, err = c.offsetIndex(ctx, have)
+		if l.indexed = l.places != nil; !l.indexed && err == nil {
+			l.places, err = c.walk(ctx, have)
+		}
+		return l, err
+	})
+	return l.places, err
 }
 
 // IsIndexed reports whether the offset index has the layout, which was found.
 func (c *Chunk) IsIndexed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.indexed
+	l, _ := c.pages.Known()
+	return l.indexed
 }
 
 // walk goes from page to page.

@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/parallel"
 )
 
 // dictionary has the distinct values of a chunk.
@@ -29,32 +30,24 @@ type entriesKey struct {
 }
 
 // held is the dictionary of a chunk, as long as somebody reads it.
-type held struct {
-	mu   sync.Mutex
-	dict *dictionary
-	read bool
-}
+type held = parallel.Once[*dictionary]
 
 // dict reads the dictionary of the chunk, once. It is nil if there is none.
 func (c *Chunk) dict(ctx context.Context, s *Scalar, in input) (*dictionary, error) {
-	in.held.mu.Lock()
-	defer in.held.mu.Unlock()
-	if in.held.read {
-		return in.held.dict, nil
-	}
-	key := chunkKey{c.Group, c.Leaf}
-	d, known := c.Source.dictionaries.Get(key)
-	if !known {
-		var err error
-		if d, err = c.readDictionary(ctx, s, in); err != nil {
+	return in.held.Get(ctx, func() (*dictionary, error) {
+		key := chunkKey{c.Group, c.Leaf}
+		if d, known := c.Source.dictionaries.Get(key); known {
+			return d, nil
+		}
+		d, err := c.readDictionary(ctx, s, in)
+		if err != nil {
 			return nil, fault.In(err, "dictionary", c.From)
 		}
 		if in.keep {
 			c.Source.dictionaries.Put(key, d, d.size())
 		}
-	}
-	in.held.dict, in.held.read = d, true
-	return d, nil
+		return d, nil
+	})
 }
 
 // size is the memory that a dictionary takes, in bytes, with an array of its entries.

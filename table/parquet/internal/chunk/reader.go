@@ -141,25 +141,21 @@ func (r *Reader) AppendRanges(dst []storage.ByteRange, rows rowset.Set) []storag
 // hasDictionary reports whether the dictionary, which ends before an offset, was read.
 func (r *Reader) hasDictionary(end int64) bool {
 	c := r.chunk
-	r.held.mu.Lock()
-	defer r.held.mu.Unlock()
-	return r.held.read || r.o.Ahead.Bytes(c.Source.Reader, c.From, end-c.From) != nil || c.Source.dictionaries.Has(chunkKey{c.Group, c.Leaf})
+	_, read := r.held.Known()
+	return read || r.o.Ahead.Bytes(c.Source.Reader, c.From, end-c.From) != nil || c.Source.dictionaries.Has(chunkKey{c.Group, c.Leaf})
 }
 
 // known are the pages, as far as they are found.
 func (c *Chunk) known() ([]Place, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.pages, c.hasPages
+	l, ok := c.pages.Known()
+	return l.places, ok
 }
 
 // Blocks implements [table.ColumnReader]: the pages that are found, that of the dictionary among them.
 func (r *Reader) Blocks() int64 {
 	pages, _ := r.chunk.known()
 	n := int64(len(pages))
-	r.held.mu.Lock()
-	defer r.held.mu.Unlock()
-	if r.held.dict != nil || !r.held.read && r.chunk.Meta.HasDictionaryPage() {
+	if dict, read := r.held.Known(); dict != nil || !read && r.chunk.Meta.HasDictionaryPage() {
 		n++
 	}
 	return n
