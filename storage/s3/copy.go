@@ -44,7 +44,7 @@ func (u copying) Part(ctx context.Context, i int, _ []byte) error {
 	out, err := u.c.requests.UploadPartCopy(ctx, &s3.UploadPartCopyInput{
 		Bucket: &u.c.bucket, Key: &u.key, UploadId: &u.id, PartNumber: partNumber(i), CopySource: &source,
 		CopySourceIfMatch: aws.String(string(u.from.Version)), CopySourceRange: aws.String(fmt.Sprintf("bytes=%d-%d", start, last)),
-	}, u.c.inRegion)
+	}, u.c.inRegion, u.c.keyedCopy)
 	switch status(err) {
 	case 412:
 		return storage.ErrChanged

@@ -35,7 +35,8 @@ type Options struct {
 	// (AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 …), the files in ~/.aws with
 	// their profiles, roles and single sign-on, web identity, metadata of containers and instances. With
 	// AWS_NO_SIGN_REQUEST=1 in the environment requests are anonymous.
-	// AWS_REQUEST_PAYER=requester pays for them, and AWS_SERVER_SIDE_ENCRYPTION and AWS_SSE_KMS_KEY_ID are the encryption of new objects.
+	// AWS_REQUEST_PAYER=requester pays for them. AWS_SERVER_SIDE_ENCRYPTION and AWS_SSE_KMS_KEY_ID are the encryption of new objects;
+	// AWS_SSE_CUSTOMER_KEY_BASE64 is that of all, by the customer's own key, which needs TLS.
 	// Uploads have a CRC64NVME if the server is Amazon's; AWS_REQUEST_CHECKSUM_CALCULATION and the profile may say when_supported for other servers,
 	// or when_required.
 	Config *aws.Config
@@ -103,12 +104,7 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 		return nil, err
 	}
 	c := &client{bucket: bucket}
-	if o.Config == nil {
-		c.encryption = types.ServerSideEncryption(os.Getenv("AWS_SERVER_SIDE_ENCRYPTION"))
-		if key := os.Getenv("AWS_SSE_KMS_KEY_ID"); key != "" {
-			c.encryption, c.key = cmp.Or(c.encryption, types.ServerSideEncryptionAwsKms), &key
-		}
-	}
+	var err error
 	c.requests = s3.NewFromConfig(cfg, func(so *s3.Options) {
 		if o.Attempts <= 0 && o.Backoff <= 0 {
 			c.schedule, c.final = schedule{so.Retryer}, cfg.RetryMaxAttempts > 0
@@ -117,6 +113,7 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 			if payer := os.Getenv("AWS_REQUEST_PAYER"); payer != "" {
 				so.APIOptions = append(so.APIOptions, smithyhttp.AddHeaderValue("X-Amz-Request-Payer", payer))
 			}
+			c.encryption, err = environment(so.BaseEndpoint)
 			so.Logger = logging.Nop{} // it warns on stderr of what is no fault, such as answers that are left because another request has failed
 		}
 		so.Retryer = aws.NopRetryer{} // package object retries
@@ -129,6 +126,9 @@ func dial(ctx context.Context, o Options, bucket string) (*client, error) {
 		// There are none of ranges, and nothing else is read.
 		so.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
+	if err != nil {
+		return nil, err
+	}
 	region := cmp.Or(cfg.Region, "us-east-1") // Amazon's answer names the right one; other servers mostly do not care
 	c.region.Store(&region)
 	return c, nil
@@ -180,9 +180,8 @@ type client struct {
 	schedule object.Schedule        // nil: that of the options
 	final    bool                   // the user has set its attempts
 
-	encryption types.ServerSideEncryption // of new objects; empty: that of the bucket
-	key        *string                    // of the encryption, or nil
-	checksum   types.ChecksumAlgorithm    // of what is sent, or none
+	encryption
+	checksum types.ChecksumAlgorithm // of what is sent, or none
 }
 
 func (c *client) Schedule() (s object.Schedule, final bool) { return c.schedule, c.final }
@@ -198,7 +197,7 @@ func (c *client) Get(ctx context.Context, key string, off, n int64, v storage.Ve
 	if v != "" {
 		in.IfMatch = aws.String(string(v))
 	}
-	out, err := c.requests.GetObject(ctx, in, c.inRegion)
+	out, err := c.requests.GetObject(ctx, in, c.inRegion, c.keyed)
 	if err != nil {
 		return object.Content{}, c.failure(err)
 	}
@@ -221,7 +220,7 @@ func properties(size int64, tag *string) (object.Properties, error) {
 }
 
 func (c *client) Head(ctx context.Context, key string) (object.Properties, error) {
-	out, err := c.requests.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &c.bucket, Key: &key}, c.inRegion)
+	out, err := c.requests.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &c.bucket, Key: &key}, c.inRegion, c.keyed)
 	if err != nil {
 		return object.Properties{}, c.failure(err)
 	}

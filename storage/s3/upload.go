@@ -27,9 +27,9 @@ func headers(c object.Condition) (none, match *string) {
 
 func (c *client) Put(ctx context.Context, key string, body []byte, token string, cond object.Condition) error {
 	in := &s3.PutObjectInput{Bucket: &c.bucket, Key: &key, Body: bytes.NewReader(body), Metadata: map[string]string{tokenName: token},
-		ServerSideEncryption: c.encryption, SSEKMSKeyId: c.key, ChecksumAlgorithm: c.checksum}
+		ServerSideEncryption: c.method, SSEKMSKeyId: c.kms, ChecksumAlgorithm: c.checksum}
 	in.IfNoneMatch, in.IfMatch = headers(cond)
-	_, err := c.requests.PutObject(ctx, in, c.inRegion)
+	_, err := c.requests.PutObject(ctx, in, c.inRegion, c.keyed)
 	if status(err) == 409 { // another conditional write is not decided yet
 		return object.Transient(c.failure(err))
 	}
@@ -57,13 +57,13 @@ func (c *client) Begin(ctx context.Context, key, token string, cond object.Condi
 
 func (c *client) begin(ctx context.Context, key, token string, cond object.Condition) (*upload, error) {
 	in := &s3.CreateMultipartUploadInput{
-		Bucket: &c.bucket, Key: &key, Metadata: map[string]string{tokenName: token}, ServerSideEncryption: c.encryption, SSEKMSKeyId: c.key,
+		Bucket: &c.bucket, Key: &key, Metadata: map[string]string{tokenName: token}, ServerSideEncryption: c.method, SSEKMSKeyId: c.kms,
 		ChecksumAlgorithm: c.checksum,
 	}
 	if c.checksum != "" {
 		in.ChecksumType = types.ChecksumTypeFullObject
 	}
-	out, err := c.requests.CreateMultipartUpload(ctx, in, c.inRegion)
+	out, err := c.requests.CreateMultipartUpload(ctx, in, c.inRegion, c.keyed)
 	if err != nil {
 		return nil, c.failure(err)
 	}
@@ -74,7 +74,7 @@ func (u *upload) Part(ctx context.Context, i int, body []byte) error {
 	number := partNumber(i)
 	out, err := u.c.requests.UploadPart(ctx, &s3.UploadPartInput{
 		Bucket: &u.c.bucket, Key: &u.key, UploadId: &u.id, PartNumber: number, Body: bytes.NewReader(body), ChecksumAlgorithm: u.c.checksum,
-	}, u.c.inRegion)
+	}, u.c.inRegion, u.c.keyed)
 	if err != nil {
 		return u.c.failure(err)
 	}
@@ -97,7 +97,7 @@ func (u *upload) Complete(ctx context.Context, n int) error {
 	for i := range n {
 		in.MultipartUpload.Parts = append(in.MultipartUpload.Parts, u.parts[i])
 	}
-	_, err := u.c.requests.CompleteMultipartUpload(ctx, in, u.c.inRegion)
+	_, err := u.c.requests.CompleteMultipartUpload(ctx, in, u.c.inRegion, u.c.keyed)
 	if status(err) == 409 { // another conditional write came first; parts would have to be sent again
 		return fmt.Errorf("%w: %w", object.ErrCondition, u.c.failure(err))
 	}
@@ -130,7 +130,7 @@ func (u *upload) DropLost(ctx context.Context, within time.Duration) error {
 		if aws.ToString(o.Key) != u.key || lost.id == u.id || before < 0 || before > within {
 			continue
 		}
-		parts, err := u.c.requests.ListParts(ctx, &s3.ListPartsInput{Bucket: &u.c.bucket, Key: &u.key, UploadId: &lost.id}, u.c.inRegion)
+		parts, err := u.c.requests.ListParts(ctx, &s3.ListPartsInput{Bucket: &u.c.bucket, Key: &u.key, UploadId: &lost.id}, u.c.inRegion, u.c.keyed)
 		if err == nil && len(parts.Parts) == 0 {
 			err = lost.Abort(ctx)
 		}
