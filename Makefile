@@ -27,7 +27,7 @@ SMALL := -tags grpcnotrace
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build sql test test-sql test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel release release-check apidiff startup bench figures bench-peers bench-unseen bench-questions bench-search bench-sql bench-stores microbench fuzz cover generate check-generated lint cross
+.PHONY: help build sql test test-sql test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel wheels release release-check apidiff startup bench figures bench-peers bench-unseen bench-questions bench-search bench-sql bench-stores microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -115,8 +115,12 @@ interop-spark: ## test the data source of PySpark on Spark and Sail (PYTHON has 
 		some=; case "$$engine" in *cluster*) some=write ;; esac; \
 		AMUDAI_ENGINE="$$engine" AMUDAI_PROGRAM=$(abspath bin/amudai) PYTHONPATH=../src $(PYTHON) -m pytest -q -k "$$some" || exit; done
 
-wheel: ## build the wheels of the Python package for all platforms, in python/dist; hatchling is installed if PYTHON lacks it
+wheel: ## build the wheel of the Python package for this machine, in python/dist; hatchling is installed if PYTHON lacks it
 	tools/wheel.sh $(PYTHON)
+
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+wheels: ## build the wheels for all platforms, each of which compiles everything anew
+	tools/wheel.sh $(PYTHON) $(PLATFORMS)
 
 release: ## build archives, wheels, bills of materials and checksums of all platforms, in dist
 	tools/release.sh $(PYTHON)

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Builds wheels of the Python package into python/dist. Usage: wheel.sh [-test] PYTHON [TARGET...]
-# With -test, it builds only that of this machine, installs it into a folder, and runs the command, a scan, and the first session of
-# docs/python.md. What a bare machine lacks is installed: Python by apt-get, hatchling into a temporary folder.
+# Builds wheels of the Python package into python/dist, by default that of this machine. Usage: wheel.sh [-test] PYTHON [TARGET...]
+# With -test, it installs that of this machine into a folder, and runs the command, a scan, and the first session of docs/python.md. What a bare machine lacks is installed: Python by apt-get, hatchling into a temporary folder.
 set -euo pipefail
 cd "$(dirname "$0")/../python"
 
@@ -35,12 +34,8 @@ python=$1
 shift
 prepare
 rm -rf dist
-if $test; then
-  build "$(go env GOOS)/$(go env GOARCH)"
-else
-  [ $# -gt 0 ] || set -- linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-  for target; do build "$target"; done
-fi
+[ $# -gt 0 ] || set -- "$(go env GOOS)/$(go env GOARCH)"
+for target; do build "$target"; done
 for wheel in dist/*.whl; do
   size=$(wc -c <"$wheel")
   echo "$wheel: $size bytes"
