@@ -27,14 +27,17 @@ SMALL := -tags grpcnotrace
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build sql test test-sql test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel wheels release release-check apidiff startup bench figures bench-peers bench-unseen bench-questions bench-search bench-sql bench-stores microbench fuzz cover generate check-generated lint cross
+.PHONY: help build command sql test test-sql test-bench random sweep race purego interop interop-formats interop-stores interop-python interop-spark wheel wheels release release-check apidiff startup bench figures bench-peers bench-unseen bench-questions bench-search bench-sql bench-stores microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## compile everything; the command goes to bin/amudai
+build: command ## compile everything; the command goes to bin/amudai
 	$(GO) build ./...
-	if [ -d cmd/amudai ]; then $(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai; fi
+
+# Alone, as "make interop" has several targets at a time that need it.
+command:
+	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
 
 # Without go vet, which lint runs once.
 test: ## run all tests, with a selection of each sweep over bits, cuts, faults and golden files (under 4 minutes)
@@ -52,7 +55,7 @@ TPCHGEN = AMUDAI_TPCHGEN=$$($(PYTHON) -c 'import shutil, sys, os; print(shutil.w
 sql: ## compile the engine of "amudai sql" to bin/amudai-sql, beside the command (needs a C++ compiler)
 	$(SQL) build -C sql -trimpath $(SQLTAGS) -ldflags '-s -w' -o ../bin/ ./cmd/amudai-sql
 
-test-sql: build sql ## test the module sql, and the sessions of docs/sql.md (PYTHON with tpchgen-cli for the questions of TPC-H)
+test-sql: command sql ## test the module sql, and the sessions of docs/sql.md (PYTHON with tpchgen-cli for the questions of TPC-H)
 	$(SQL) vet -C sql $(SQLTAGS) ./...
 	AMUDAI_PROGRAM=$(abspath bin/amudai) $(TPCHGEN) $(SQL) test -C sql -count=1 $(SQLTAGS) $(TIMEOUT) ./...
 
@@ -76,7 +79,7 @@ sweep: ## run all tests with complete sweeps, or with SWEEP=6 about every sixth 
 RACESKIP := Exchanged|Flip|Cut|Fault|Lie|Hostile|Golden|Damage|Recover|Kill|Inverted|Truth|Bench|Demo|HashIndex|StripeIndex|JSONIndex|Misplaced|Corpus|PeakMemory|WrittenValues|TestSizes|DropTraces|BatchesOf|NamesTheBit$$|Frozen|Mutants|SelectRandom|TestSearch$$|WideWriters|TemporaryFiles|SecretsOf|TestRoundTrips$$|BlockValues|StaleIndex|IndexAnswers|TestMemory|TestQuestions|AgainstOracle|AgainstEval|ChunksGiveMemoryApart|QuantilesOfSamples|FrequentValues|TestFilters|AlternativesWritten|WriteNumberDictionaries|ConditionsOnLengths|TestNullsApart|TestUnionsWithOffsets|TestRandomQuestions|BytesDependOnSpansOnly|ManyAttributes|TestLarge|EveryTerm
 
 race: ## run the short tests of packages that share data between goroutines, with the race detector
-	CGO_ENABLED=1 $(GO) test -race $(TIMEOUT) -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)
+	CGO_ENABLED=1 $(BUSY) $(GO) test -race $(TIMEOUT) -short -skip '$(RACESKIP)' ./shard $(STORETESTS) $$(tools/concurrent.sh)
 
 purego: ## run the short tests of kernels in plain Go, without assembly
 	$(GO) test -short -tags purego ./internal/base/search ./internal/base/simd ./encoding/internal/fastlanes ./encoding/internal/template ./encoding/internal/radixpack ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert ./rntuple/internal/column
@@ -84,13 +87,11 @@ purego: ## run the short tests of kernels in plain Go, without assembly
 interop: ## run all targets interop-*, and install what they need: programs by apt-get, packages of Python and Node into a temporary folder
 	tools/interop.sh
 
-interop-formats: ## hold RNTuples and trees to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, values to those of DuckDB (PYTHON), spans to OpenTelemetry's SDK (PYTHON), and what terminals show (tmux)
-	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
+interop-formats: command ## hold RNTuples and trees to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, values to those of DuckDB (PYTHON), spans to OpenTelemetry's SDK (PYTHON), and what terminals show (tmux)
 	AMUDAI_PROGRAM=$(abspath bin/amudai) AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) \
 		$(GO) test -count=1 $(TIMEOUT) -run Interop -skip 'Interop(S3|Azure|Google)' ./rntuple ./internal/engine/compute ./cmd/amudai/internal/command
 
-interop-stores: sql ## hold s3:// to moto (PYTHON with moto[server]), az:// to Azurite (NODE, NODE_MODULES) and gs:// to fake-gcs-server (GCS), by a proxy that cuts, delays, refuses and lies; also SQL, Python and Spark on them; root:// to XRootD's server (XROOTD)
-	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
+interop-stores: command sql ## hold s3:// to moto (PYTHON with moto[server]), az:// to Azurite (NODE, NODE_MODULES) and gs:// to fake-gcs-server (GCS), by a proxy that cuts, delays, refuses and lies; also SQL, Python and Spark on them; root:// to XRootD's server (XROOTD)
 	$(GO) test -run '^$$' $(STORETESTS)
 	$(MAKE) --no-print-directory -j -O interop-S3 interop-Azure interop-Google
 	AMUDAI_XROOTD=$(XROOTD) $(GO) test -v -count=1 -run Interop ./storage/xrootd
@@ -102,15 +103,13 @@ interop-S3 interop-Azure interop-Google:
 	AMUDAI_PROGRAM=$(abspath bin/amudai) AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) AMUDAI_GCS=$(GCS) \
 		$(GO) test -v -count=1 -timeout 60m -run 'Interop$(@:interop-%=%)$$' $(STORETESTS)
 
-interop-python: ## test the Python package (PYTHON has its extras, pytest, mypy and ruff), and its wheel
-	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
+interop-python: command ## test the Python package (PYTHON has its extras, pytest, mypy and ruff), and its wheel
 	cd python && $(PYTHON) -m ruff check . && $(PYTHON) -m ruff format --check . && $(PYTHON) -m mypy
 	cd python && AMUDAI_PROGRAM=$(abspath bin/amudai) $(PYTHON) -m pytest -q
 	tools/wheel.sh -test $(PYTHON)
 
 SPARK_ENGINES ?= local[2] local-cluster[2,1,1024] sail sail-cluster
-interop-spark: ## test the data source of PySpark on Spark and Sail (PYTHON has pyspark[connect], pysail, duckdb and tpchgen-cli)
-	$(GO) build -trimpath $(SMALL) -o bin/ ./cmd/amudai
+interop-spark: command ## test the data source of PySpark on Spark and Sail (PYTHON has pyspark[connect], pysail, duckdb and tpchgen-cli)
 	cd python/spark_tests && for engine in $(SPARK_ENGINES); do echo "$$engine"; \
 		some=; case "$$engine" in *cluster*) some=write ;; esac; \
 		AMUDAI_ENGINE="$$engine" AMUDAI_PROGRAM=$(abspath bin/amudai) PYTHONPATH=../src $(PYTHON) -m pytest -q -k "$$some" || exit; done
@@ -131,7 +130,7 @@ release-check: ## build a release twice from the last commit, and fail unless al
 apidiff: ## fail if the exported API has changed incompatibly since the last release, except as tools/api-changes says
 	tools/apidiff.sh
 
-startup: build ## print what amudai version takes: seconds, and kB of memory, most of which are pages of the program in the page cache
+startup: command ## print what amudai version takes: seconds, and kB of memory, most of which are pages of the program in the page cache
 	for i in 1 2 3; do /usr/bin/time -f '%e s, %M kB' bin/amudai version >bin/version.txt || exit; done; rm bin/version.txt
 
 bench: ## compare size, speed and memory with other formats on whole data sets (BENCHFLAGS="-sets all -rounds 3")
@@ -156,11 +155,14 @@ bench-search: ## search a million log lines and a million texts, beside Tantivy,
 bench-sql: ## ask the 22 questions of TPC-H (SCALE=1) of shards, of Parquet files and of DuckDB's file, all by DuckDB (PYTHON with tpchgen-cli; 2 GB of disk in TMPDIR)
 	$(TPCHGEN) $(SQL) test -C sql -run '^$$' -bench TPCH -benchtime $(or $(ROUNDS),3)x $(SQLTAGS) $(TIMEOUT) . -scale $(or $(SCALE),1)
 
-bench-stores: build ## ask a shard in a store that answers late, beside Polars and pyarrow of PYTHON: requests, rounds, bytes (SHARD, PARQUET; LATENCY=0.2)
+bench-stores: command ## ask a shard in a store that answers late, beside Polars and pyarrow of PYTHON: requests, rounds, bytes (SHARD, PARQUET; LATENCY=0.2)
 	$(PYTHON) bench/peers/stores.py --amudai bin/amudai --shard $(SHARD) --parquet $(PARQUET) --latency $(or $(LATENCY),0.2)
 
+# Folders of the packages that have benchmarks, a fifth of all: the tests of others are not compiled for it.
+BENCHED = $$($(GO) list -f '{{$$d := .Dir}}{{range .TestGoFiles}}{{$$d}}/{{.}} {{end}}{{range .XTestGoFiles}}{{$$d}}/{{.}} {{end}}' $(PKG) | xargs grep -l '^func Benchmark' | xargs -n1 dirname | sort -u)
+
 microbench: ## run the benchmarks of Go packages (BENCH=pattern BENCHTIME=1s)
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 60m $(PKG)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 60m $(BENCHED)
 
 fuzz: ## run every fuzz target for FUZZTIME (default 5s)
 	tools/fuzz.sh $(FUZZTIME)
