@@ -18,15 +18,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/cespare/xxhash/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/inputs"
+	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 	_ "github.com/amudai/amudai-go/storage/http"
 	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet"
 )
 
 type number struct {
@@ -157,6 +162,7 @@ func askObject(t *testing.T, file string) {
 			return all(tab.Take(t.Context(), table.TakeOptions{Rows: []int64{7, 1999}}))
 		},
 		func(tab *table.Table) error { _, err := tab.Plan(t.Context(), table.ScanOptions{}); return err },
+		func(tab *table.Table) error { _, err := tab.Statistics(t.Context(), []string{"text"}); return err },
 		func(tab *table.Table) error { return all(tab.Search(t.Context(), table.SearchOptions{Query: "odd"})) },
 	}
 	for i, ask := range questions {
@@ -230,4 +236,28 @@ func TestQuestionsShareAFile(t *testing.T) {
 	n, err := tab.Count(t.Context(), table.ScanOptions{}) // a question to a closed table opens the file, and closes it
 	require.NoError(t, err)
 	require.EqualValues(t, 100_000, n)
+}
+
+// The footer of a Parquet file that stays open is parsed once, for statistics, too.
+func TestStatisticsOfOpenParquet(t *testing.T) {
+	var fields []arrow.Field
+	for i := range 1000 {
+		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: arrow.PrimitiveTypes.Int32})
+	}
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
+	for i := range fields {
+		builder.Field(i).(*array.Int32Builder).Append(7)
+	}
+	path := filepath.Join(t.TempDir(), "wide.parquet")
+	b := tabletest.Write(t, parquet.New(parquet.Options{}), tabletest.Table(builder.NewRecordBatch()))
+	require.NoError(t, os.WriteFile(path, []byte(b), 0o600))
+	tab, err := table.Open(t.Context(), path)
+	require.NoError(t, err)
+	defer tab.Close()
+	allocated := testing.AllocsPerRun(2, func() {
+		s, err := tab.Statistics(t.Context(), []string{"c999"})
+		require.NoError(t, err)
+		require.EqualValues(t, "7", s[0].Columns[0].Max.ValueStr(0))
+	})
+	require.Less(t, allocated, float64(10*len(fields)), "parsing takes 50 for each column")
 }

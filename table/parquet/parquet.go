@@ -117,26 +117,29 @@ func statistics(ctx context.Context, in provider.Input, columns []string) (out *
 	if tablefile.IsPipe(in) {
 		return nil, nil
 	}
-	err = tablefile.WithReader(ctx, in, "", func(r storage.Reader) error {
-		opened := columns
-		if columns == nil {
-			opened = []string{}
+	from, err := in.Stored("")
+	if err != nil {
+		return nil, err
+	}
+	f, end, err := open(ctx, in, from, append([]string{}, columns...))
+	if err == nil {
+		out, err = summaries(ctx, f, columns)
+		err = errors.Join(err, end())
+	}
+	return out, errors.Join(err, from.Close())
+}
+
+// summaries are what a file records of columns; nil are all of them.
+func summaries(ctx context.Context, f opened, columns []string) (*provider.Statistics, error) {
+	if columns == nil {
+		columns = projection.Paths(f.Schema().Fields())
+	}
+	t, out := f.Table(false), &provider.Statistics{Rows: f.NumRows(), Columns: make([]provider.ColumnStatistics, len(columns))}
+	for i, path := range columns {
+		var err error
+		if out.Columns[i], err = t.Summary(ctx, path); err != nil {
+			return nil, f.Place(err)
 		}
-		f, err := read.Open(ctx, r, opened)
-		if err != nil {
-			return err
-		}
-		if columns == nil {
-			columns = projection.Paths(f.Schema().Fields())
-		}
-		t := f.Table(false)
-		out = &provider.Statistics{Rows: f.NumRows(), Columns: make([]provider.ColumnStatistics, len(columns))}
-		for i, path := range columns {
-			if out.Columns[i], err = t.Summary(ctx, path); err != nil {
-				return f.Place(err)
-			}
-		}
-		return nil
-	})
-	return out, err
+	}
+	return out, nil
 }
