@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ import (
 	"github.com/amudai/amudai-go/cmd/amudai/internal/app"
 )
 
-// asker answers questions about the table at the location that stands for @ in them.
+// asker answers questions about the table at the location that stands for @ in them, and the spans at that of #.
 type asker struct {
 	name      string
 	questions []string
@@ -26,17 +27,49 @@ type asker struct {
 	ask       func(question string) (answer string, err error)
 }
 
+// commandQuestions are those of commands that read.
+var commandQuestions = []string{
+	"count @ --where n=7", "schema @", "head -n 3 @", "tail -n 3 @", "take @ 123456", "sample 5 --seed 1 @", "cat --columns n --limit 9 @", "scan @ --where n=7",
+	"agg @ count(),sum(n)", "top @ --by s --limit 3", "sort @ --by -n --limit 3", "distinct @ --columns n --limit 4", "stats @", "diff -q @ six.amudai.shard",
+	"search ccc @ --limit 3", "inspect @", "verify @", "log @", "query {status=error} # --limit 2",
+	"trace 4bf92f3577b34da6a3ce929d0e0e4736 #",
+}
+
+// notAsked are the commands without a question, and why.
+var notAsked = map[string]string{
+	"browse":  "it needs a terminal, and asks a table.Table what others ask",
+	"sql":     "it is an asker of its own",
+	"convert": "interopFaults", "import": "it writes, as convert does", "infer-schema": "it reads a stream, as convert does", "pack": "it copies whole files",
+	"plan":  "it tells the identity of an object, by what opening reads",
+	"bench": "it measures", "demo": "it writes its own table", "recover": "it is for damaged files, by the reader of verify",
+	"column": "lifetest", "compact": "lifetest", "delete": "lifetest", "gc": "lifetest", "index": "lifetest", "keep": "lifetest", "merge": "lifetest", "relocate": "lifetest",
+	"restore": "lifetest", "split": "lifetest", "undelete": "lifetest",
+	"blockpack": "it merges, as convert does", "serve": "it has a folder of its own",
+	"completion": "it reads no table", "help": "it reads no table", "man": "it reads no table", "version": "it reads no table",
+}
+
+// Each command is asked of stores that fail and lie, or there is a reason.
+func TestCommandsAskedOfStores(t *testing.T) {
+	asked := map[string]bool{}
+	for _, question := range commandQuestions {
+		name, _, _ := strings.Cut(question, " ")
+		asked[name] = true
+	}
+	all := regexp.MustCompile(`(?m)^  ([a-z-]+)  +[A-Z]`).FindAllStringSubmatch(ok(t, "help"), -1)
+	require.Len(t, all, len(asked)+len(notAsked))
+	for _, c := range all {
+		require.True(t, asked[c[1]] != (notAsked[c[1]] != ""), c[1])
+	}
+}
+
 // allAskers are the command, in this process, and programs: its engine of SQL, the Python package, and Spark. AMUDAI_PROGRAM is the command, with amudai-sql
 // beside it; AMUDAI_PYTHON has what python/requirements.txt lists.
 func allAskers(t *testing.T) []asker {
 	commands := asker{
-		name: "commands",
-		questions: []string{
-			"count @ --where n=7", "schema @", "head -n 3 @", "tail -n 3 @", "take @ 123456", "sample 5 --seed 1 @", "cat --columns n --limit 9 @", "scan @ --where n=7",
-			"agg @ count(),sum(n)", "top @ --by s --limit 3", "sort @ --by -n --limit 3", "distinct @ --columns n --limit 4", "stats @", "diff -q @ six.amudai.shard",
-		},
-		sum:    "agg @ count(),sum(n)",
-		stride: 1,
+		name:      "commands",
+		questions: commandQuestions,
+		sum:       "agg @ count(),sum(n)",
+		stride:    1,
 		ask: func(question string) (string, error) {
 			r := run(t, strings.Fields(question)...)
 			if r.code != app.ExitOK {

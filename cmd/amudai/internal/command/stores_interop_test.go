@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -45,12 +46,17 @@ func interop(t *testing.T, e emulators.Emulator) {
 	root, proxy := e.Root, e.Proxy
 	t.Run("store", func(t *testing.T) { storetest.TestStore(t, e.Store, root+"50%25 off/ü/") })
 	askers := allAskers(t)
+	spans, err := filepath.Abs("../../../../testdata/traces/shop.otlp.jsonl")
+	require.NoError(t, err)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("in.csv", numbers(300_000), 0o644)) // 6 MB
 	t.Run("command", func(t *testing.T) { interopCommand(t, root) })
 	t.Run("faults", func(t *testing.T) { interopFaults(t, root, proxy) })
 	ok(t, "convert", "-q", "--force", "--stripe-rows", "50000", "in.csv", "six.amudai.shard")
-	ok(t, "convert", "-q", "--force", "--stripe-rows", "50000", "in.csv", root+"reads/six.amudai.shard")
+	ok(t, "convert", "-q", "--force", spans, "shop.blockpack")
+	for _, name := range []string{"six.amudai.shard", "shop.blockpack"} {
+		require.NoError(t, upload(t, e.Store, name, root+"reads/"+name))
+	}
 	for _, a := range askers {
 		t.Run(a.name, func(t *testing.T) {
 			t.Run("reads", func(t *testing.T) { interopReads(t, root, proxy, a) })
@@ -58,6 +64,15 @@ func interop(t *testing.T, e emulators.Emulator) {
 		})
 	}
 	t.Run("interrupted", func(t *testing.T) { interopInterrupted(t, root, proxy) })
+}
+
+// upload puts the bytes of a file at a location.
+func upload(t *testing.T, store storage.Store, name, location string) error {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return storetest.Write(t.Context(), store, location, content, storage.CreateOptions{Overwrite: true})
 }
 
 // interopCommand converts to formats, and reads folders and patterns.
@@ -100,7 +115,10 @@ func interopFaults(t *testing.T, root string, proxy *faultproxy.Proxy) {
 func interopReads(t *testing.T, root string, proxy *faultproxy.Proxy, a asker) {
 	defer proxy.End()
 	for i, question := range a.questions {
-		local, err := a.ask(strings.ReplaceAll(question, "@", "six.amudai.shard"))
+		about := func(folder string) string {
+			return strings.NewReplacer("@", folder+"six.amudai.shard", "#", folder+"shop.blockpack").Replace(question)
+		}
+		local, err := a.ask(about(""))
 		require.NoError(t, err, question)
 		for k, lied := 1, 0; ; k += a.stride {
 			fault := faultproxy.Refuse + faultproxy.Fault(i+k)%faultproxy.Flip
@@ -111,7 +129,7 @@ func interopReads(t *testing.T, root string, proxy *faultproxy.Proxy, a asker) {
 				}
 				return faultproxy.None
 			}})
-			got, err := a.ask(strings.ReplaceAll(question, "@", root+"reads/six.amudai.shard"))
+			got, err := a.ask(about(root + "reads/"))
 			n := proxy.End()
 			if fault < faultproxy.Short || n < k {
 				require.NoError(t, err, "%s: fault %d of request %d", question, fault, k)
@@ -159,7 +177,6 @@ func interopInterrupted(t *testing.T, root string, proxy *faultproxy.Proxy) {
 // interopChanged replaces a shard at each request of a question: the answer is that of one version, or an error.
 func interopChanged(t *testing.T, root string, proxy *faultproxy.Proxy, store storage.Store, a asker) {
 	defer proxy.End()
-	ctx := t.Context()
 	location := root + "changed/t.amudai.shard"
 	var answers []string
 	for i := range 2 {
@@ -170,20 +187,7 @@ func interopChanged(t *testing.T, root string, proxy *faultproxy.Proxy, store st
 		require.NoError(t, err)
 		answers = append(answers, answer)
 	}
-	replace := func(i int) error {
-		content, err := os.ReadFile(fmt.Sprintf("v%d.amudai.shard", i))
-		if err != nil {
-			return err
-		}
-		w, err := store.Create(ctx, location, storage.CreateOptions{Overwrite: true})
-		if err != nil {
-			return err
-		}
-		if err := w.Write(ctx, content); err != nil {
-			return err
-		}
-		return w.Publish(ctx)
-	}
+	replace := func(i int) error { return upload(t, store, fmt.Sprintf("v%d.amudai.shard", i), location) }
 	for k := 1; ; k += a.stride {
 		require.NoError(t, replace(0))
 		changed := make(chan error, 1)
