@@ -74,9 +74,12 @@ SWEEP ?= 1
 sweep: ## run all tests with complete sweeps, or with SWEEP=6 about every sixth case
 	AMUDAI_SWEEP=$(SWEEP) $(GO) test $(TIMEOUT) $(PKG)
 
+# Matrices of layouts, types, codecs and changes one after the other take the paths between goroutines that their first cases take, which other tests take, too.
+RACELONG := FirstRead|TestRelocate$$|RelocateParts$$|AddIndexJoins|SplitBytes|PackedGroups|PackedTables|Decimals64|TestImport(Files|Answers|Types)|NumberedTexts|StructsComeBack|FilterAcrossBlocks|TestSmallBatches|FewDeleted|TestCluster$$|TestPack$$|ChangesInTurn|EveryType|DeepNesting|MergeWidens|TestSequences|TestTwoWriters|TestCloud$$|DeletedRowsAreNotShown|DeletedSpans|DiffFormats|TestTruncated|HTTPRank|HTTPNeedle|AggDecimals|MergeEncodings|VerifySound|WriteTypes|WriteSameBytes
+
 # Sweeps over bits, cuts and faults use one goroutine, and so do comparisons of whole golden files, long texts and random cases. The detector
 # takes memory of its own.
-RACESKIP := Exchanged|Flip|Cut|Fault|Lie|Hostile|Golden|Damage|Recover|Kill|Inverted|Truth|Bench|Demo|HashIndex|StripeIndex|JSONIndex|Misplaced|Corpus|PeakMemory|WrittenValues|TestSizes|DropTraces|BatchesOf|NamesTheBit$$|Frozen|Mutants|SelectRandom|TestSearch$$|WideWriters|TemporaryFiles|SecretsOf|TestRoundTrips$$|BlockValues|StaleIndex|IndexAnswers|TestMemory|TestQuestions|AgainstOracle|AgainstEval|ChunksGiveMemoryApart|QuantilesOfSamples|FrequentValues|TestFilters|AlternativesWritten|WriteNumberDictionaries|ConditionsOnLengths|TestNullsApart|TestUnionsWithOffsets|TestRandomQuestions|BytesDependOnSpansOnly|ManyAttributes|TestLarge|EveryTerm
+RACESKIP := Exchanged|Flip|Cut|Fault|Lie|Hostile|Golden|Damage|Recover|Kill|Inverted|Truth|Bench|Demo|HashIndex|StripeIndex|JSONIndex|Misplaced|Corpus|PeakMemory|WrittenValues|TestSizes|DropTraces|BatchesOf|NamesTheBit$$|Frozen|Mutants|SelectRandom|TestSearch$$|WideWriters|TemporaryFiles|SecretsOf|TestRoundTrips$$|BlockValues|StaleIndex|IndexAnswers|TestMemory|TestQuestions|AgainstOracle|AgainstEval|ChunksGiveMemoryApart|QuantilesOfSamples|FrequentValues|TestFilters|AlternativesWritten|WriteNumberDictionaries|ConditionsOnLengths|TestNullsApart|TestUnionsWithOffsets|TestRandomQuestions|BytesDependOnSpansOnly|ManyAttributes|TestLarge|EveryTerm|$(RACELONG)
 
 race: ## run the short tests of packages that share data between goroutines, with the race detector
 	CGO_ENABLED=1 $(BUSY) $(GO) test -race $(TIMEOUT) -short -skip '$(RACESKIP)' ./shard $(STORETESTS) $$(tools/concurrent.sh)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import gc
+import itertools
 import sys
 import tempfile
 import time
@@ -60,6 +61,16 @@ def main(source: str, folder: Path) -> list[tuple[float, str]]:
     where = (pc.field(column) >= pa.scalar(low, kind)) & (pc.field(column) < pa.scalar(high, kind))
     lazy = (pl.col(column) >= low) & (pl.col(column) < high)
 
+    def another(ask: Callable[[pc.Expression], Any]) -> Callable[[], Any]:
+        """Asks for a month that was not asked for before."""
+        days = map(datetime.timedelta, itertools.count(1))
+
+        def run() -> Any:
+            by = next(days)
+            return ask((pc.field(column) >= pa.scalar(low + by, kind)) & (pc.field(column) < pa.scalar(high + by, kind)))
+
+        return run
+
     ours = amudai.open(shard)
     questions: dict[str, tuple[Runs, int]] = {
         "to_arrow": (
@@ -91,6 +102,17 @@ def main(source: str, folder: Path) -> list[tuple[float, str]]:
         anew = lambda columns=columns: amudai.open(shard).to_arrow(columns, where)  # noqa: E731
         questions |= {
             f"a month, {name}, an open table": ({"amudai": of_ours, "vortex": month(lambda opened=opened: opened)}, ROUNDS),  # type: ignore[misc]
+            f"another month each time, {name}, an open table": (
+                {
+                    "amudai": another(lambda of, columns=columns: ours.to_arrow(columns, of)),  # type: ignore[misc]
+                    "vortex": another(
+                        lambda of, columns=columns, opened=opened: (  # type: ignore[misc]
+                            opened.to_arrow(columns, expr=expression(of, schema=schema)).read_all()
+                        )
+                    ),
+                },
+                ROUNDS,
+            ),
             f"a month, {name}, opened": ({"amudai": anew, **peers, "vortex": month(lambda: vx.open(other))}, ROUNDS),
             f"a month, {name}, scan_polars": (
                 {"amudai": lazily(lambda: amudai.scan_polars(shard)), "polars": peers["polars"]},
