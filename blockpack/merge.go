@@ -21,8 +21,6 @@ type MergeOptions struct {
 	// MemoryBytes bounds the memory of the search for duplicates, by default 128 MiB. It takes 80 bytes for each span; with less, files are
 	// read several times.
 	MemoryBytes int64
-	// Conflict is called for ids that spans with different content have. It may be nil.
-	Conflict func(traceID [16]byte, spanID [8]byte)
 }
 
 // MergeStats are the numbers of a [Merge].
@@ -48,11 +46,7 @@ func Merge(ctx context.Context, location string, inputs []*File, o MergeOptions)
 		}
 		tables = append(tables, t)
 	}
-	var conflict func(merge.ID)
-	if o.Conflict != nil {
-		conflict = func(id merge.ID) { o.Conflict(id.Trace, id.Span) }
-	}
-	found, err := merge.Duplicates(ctx, tables, o.MemoryBytes, conflict)
+	found, err := merge.Duplicates(ctx, tables, o.MemoryBytes)
 	if err != nil {
 		return stats, err
 	}

@@ -3,7 +3,6 @@ package blockpack_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,7 +94,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMergeConflicts keeps spans that share their ids, and reports those of one kind.
+// TestMergeConflicts keeps spans that share their ids, and counts those of one kind.
 func TestMergeConflicts(t *testing.T) {
 	span := func(id byte, kind tracev1.Span_SpanKind, name string) []byte {
 		wire, err := proto.Marshal(&tracev1.TracesData{ResourceSpans: []*tracev1.ResourceSpans{{ScopeSpans: []*tracev1.ScopeSpans{{Spans: []*tracev1.Span{{
@@ -107,14 +106,10 @@ func TestMergeConflicts(t *testing.T) {
 	a := [][]byte{span(1, 1, "a"), span(2, 2, "a"), span(3, 1, "a"), span(3, 1, "a")}
 	b := [][]byte{span(1, 1, "b"), span(2, 3, "a"), span(1, 1, "a"), span(1, 1, "c"), span(4, 1, "a")}
 	files := []*blockpack.File{open(t, write(t, a, blockpack.WriterOptions{BlockSpans: 2})), open(t, write(t, b, blockpack.WriterOptions{BlockSpans: 1}))}
-	var reported []string
-	f, stats := merge(t, files, blockpack.MergeOptions{Conflict: func(trace [16]byte, span [8]byte) {
-		reported = append(reported, fmt.Sprint(trace[0], span[0]))
-	}})
+	f, stats := merge(t, files, blockpack.MergeOptions{})
 	want := otlpgen.Parse(t, [][]byte{a[0], a[1], a[2], b[0], b[1], b[3], b[4]})
 	require.Empty(t, otlpgen.Diff(want, spansOf(t, f)))
 	require.Equal(t, blockpack.MergeStats{Spans: 7, Duplicates: 2, Conflicts: 2}, stats)
-	require.Equal(t, []string{"1 1", "1 1"}, reported)
 }
 
 // TestDropTraces writes a file without some traces.

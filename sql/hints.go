@@ -383,7 +383,8 @@ func condition(schema *arrow.Schema, text string) (filter.Expr, bool) {
 			return filter.Expr{}, false
 		}
 		made = quoted(column) + " " + m[2] + " " + value
-		if floating(schema, column) && strings.ContainsRune(m[2], '>') { // DuckDB: NaN is greater than any number
+		of, known := schema.FieldsByName(column)
+		if known && arrow.IsFloating(of[0].Type.ID()) && strings.ContainsRune(m[2], '>') { // DuckDB: NaN is greater than any number
 			made += " or " + quoted(column) + " is nan"
 		}
 	} else if m := notNull.FindStringSubmatch(text); m != nil {
@@ -426,11 +427,6 @@ func strange(schema *arrow.Schema) bool {
 		}
 	}
 	return false
-}
-
-func floating(schema *arrow.Schema, column string) bool {
-	f, ok := schema.FieldsByName(column)
-	return ok && arrow.IsFloating(f[0].Type.ID())
 }
 
 // literalOf is a literal of DuckDB as one of a filter on a column, if its type has the same order in both.

@@ -134,7 +134,8 @@ func (q *groupQuery) open(ctx context.Context, t *Table) (_ provider.Source, err
 		return nil, err
 	}
 	if q.shares {
-		return newShares(rows), nil
+		fields := append(slices.Clone(rows.sorter.Schema().Fields()), arrow.Field{Name: "percent", Type: arrow.PrimitiveTypes.Float64})
+		return shares{sorted{rows.sorter}, arrow.NewSchema(fields, nil), rows.counted}, nil
 	}
 	return bins.Of(sorted{rows.sorter}, q.calls), nil
 }

@@ -136,11 +136,6 @@ type shares struct {
 	rows   int64 // of all values
 }
 
-func newShares(r *resultRows) shares {
-	fields := append(slices.Clone(r.sorter.Schema().Fields()), arrow.Field{Name: "percent", Type: arrow.PrimitiveTypes.Float64})
-	return shares{sorted{r.sorter}, arrow.NewSchema(fields, nil), r.counted}
-}
-
 func (s shares) Schema() *arrow.Schema { return s.schema }
 
 func (s shares) Next(ctx context.Context) (arrow.RecordBatch, error) {

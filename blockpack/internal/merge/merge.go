@@ -35,10 +35,10 @@ type Result struct {
 const rowBytes = 80
 
 // Duplicates finds rows with the same ids, and compares all of their values. Tables must have binary columns for strings, and numbers for
-// times. The search reads the ids as often as memory, in bytes, demands, and the other columns only of rows that share their ids. conflict
-// is called for ids that spans of one kind with different values have; it may be nil. The two ends of a call may share their ids.
-func Duplicates(ctx context.Context, tables []table.Table, memory int64, conflict func(ID)) (*Result, error) {
-	s := &search{tables: tables, result: &Result{Drop: make([]rowset.Set, len(tables))}, conflict: conflict}
+// times. The search reads the ids as often as memory, in bytes, demands, and the other columns only of rows that share their ids. The two
+// ends of a call may share their ids.
+func Duplicates(ctx context.Context, tables []table.Table, memory int64) (*Result, error) {
+	s := &search{tables: tables, result: &Result{Drop: make([]rowset.Set, len(tables))}}
 	for _, t := range tables {
 		s.ends = append(s.ends, s.rows+t.NumRows())
 		s.rows += t.NumRows()
@@ -54,12 +54,11 @@ func Duplicates(ctx context.Context, tables []table.Table, memory int64, conflic
 
 // search numbers the rows of all tables, one table behind the other.
 type search struct {
-	tables   []table.Table
-	ends     []int64 // rows up to the end of each table
-	rows     int64
-	parts    uint64 // into which rows are divided by the hash of their ids
-	result   *Result
-	conflict func(ID)
+	tables []table.Table
+	ends   []int64 // rows up to the end of each table
+	rows   int64
+	parts  uint64 // into which rows are divided by the hash of their ids
+	result *Result
 }
 
 // key is a row, by a hash of its ids.
@@ -99,9 +98,6 @@ func (s *search) pass(ctx context.Context, part uint64) error {
 			s.result.Duplicates++
 		default:
 			s.result.Conflicts++
-			if s.conflict != nil {
-				s.conflict(rows[i].id)
-			}
 		}
 	}
 	for t, rows := range drop {

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -47,7 +48,8 @@ func (d *distinct) release() {
 
 // filter sets the groups of rows that are left out to none.
 func (d *distinct) filter(groups []uint32, arg *argument) error {
-	numbers := groupArray(groups)
+	copied := memory.NewBufferBytes(bytes.Clone(arrowutil.Bytes(groups)))
+	numbers := arrowutil.Make(arrow.PrimitiveTypes.Uint32, len(groups), []*memory.Buffer{nil, copied}, nil, 0)
 	defer numbers.Release()
 	d.ids = column.Resized(d.ids, len(groups))
 	columns := []arrow.Array{numbers, arg.arr}
@@ -79,12 +81,6 @@ func (d *distinct) filter(groups []uint32, arg *argument) error {
 	}
 	// The groups of these rows are none by now, but not in the array, which has its own memory.
 	return d.spill.Add([]arrow.Array{numbers, arg.arr}, later)
-}
-
-// groupArray makes an array of a copy of groups.
-func groupArray(groups []uint32) arrow.Array {
-	bytes := append([]byte(nil), arrowutil.Bytes(groups)...)
-	return arrowutil.Make(arrow.PrimitiveTypes.Uint32, len(groups), []*memory.Buffer{nil, memory.NewBufferBytes(bytes)}, nil, 0)
 }
 
 // finish calls add for the rows that went to a spill, once for each pair.

@@ -90,15 +90,11 @@ func takeRows(o Options, batch arrow.RecordBatch, rows []int64) (arrow.RecordBat
 	return arrowutil.TakeRows(o.Allocator, batch, rows)
 }
 
-// positioned is the schema with a column for the positions of rows.
-func (d *Distinct) positioned() *arrow.Schema {
-	return arrow.NewSchema(append(slices.Clone(d.schema.Fields()), arrow.Field{Name: "position", Type: arrow.PrimitiveTypes.Int64}), nil)
-}
-
 // addLate keeps rows for Finish.
 func (d *Distinct) addLate(ctx context.Context, batch arrow.RecordBatch, rows []int64) (err error) {
 	if d.late == nil {
-		if d.late, err = NewSorter(d.positioned(), keysOf(d.schema), d.o); err != nil {
+		fields := append(slices.Clone(d.schema.Fields()), arrow.Field{Name: "position", Type: arrow.PrimitiveTypes.Int64})
+		if d.late, err = NewSorter(arrow.NewSchema(fields, nil), keysOf(d.schema), d.o); err != nil {
 			return err
 		}
 	}

@@ -39,10 +39,6 @@ type numberTop struct {
 // approximateLimit is the number of counters of a column with more distinct values than are counted exactly.
 const approximateLimit = 4096
 
-func newNumberCounts(limit int) *numberCounts {
-	return &numberCounts{limit: limit, slots: make([]numberTop, 64)}
-}
-
 // nearValues is the number of values that are counted by their distance from a base: 256 KiB.
 const nearValues = 1 << 15
 

@@ -35,7 +35,7 @@ type numbers[T number] struct {
 }
 
 func newNumbers[T number](l limits, read func(arrow.Array, *[]T) ([]T, error), scale int32) *numbers[T] {
-	return &numbers[T]{read: read, scale: scale, counts: newNumberCounts(l.distinct), sample: newSample[T](l.sample)}
+	return &numbers[T]{read: read, scale: scale, counts: &numberCounts{limit: l.distinct, slots: make([]numberTop, 64)}, sample: newSample[T](l.sample)}
 }
 
 // add implements [collector].

@@ -41,10 +41,6 @@ type textTop struct {
 	facts facts
 }
 
-func newTextCounts(limit, bytes int, learn func([]byte, int64) facts, leave func(*facts, int64)) *textCounts {
-	return &textCounts{limit: limit, bytes: bytes, index: make([]uint32, 64), learn: learn, leave: leave}
-}
-
 // add counts a value n times; row is that of the first.
 func (c *textCounts) add(value []byte, n, row int64) {
 	key := value

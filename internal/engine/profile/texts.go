@@ -61,7 +61,7 @@ const (
 
 func newTexts(binary bool, l limits) *texts {
 	t := &texts{binary: binary}
-	t.counts = newTextCounts(l.distinct, l.bytes, t.learn, t.leave)
+	t.counts = &textCounts{limit: l.distinct, bytes: l.bytes, index: make([]uint32, 64), learn: t.learn, leave: t.leave}
 	return t
 }
 

@@ -21,7 +21,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
@@ -48,11 +47,6 @@ func (f *Filter) Trace() {
 
 // hitRate counts the rows that a leaf was evaluated for, and those for which it was true.
 type hitRate struct{ asked, found atomic.Int64 }
-
-func (r *hitRate) add(asked, found rowset.Set) {
-	r.asked.Add(asked.Len())
-	r.found.Add(found.Len())
-}
 
 // low reports whether a leaf is true for so few rows that decoding its whole column does not pay. It is true before
 // the first evaluation.

@@ -108,7 +108,8 @@ func (r *Rows) node(ctx context.Context, n *predicate.Node, set rowset.Set) (row
 
 func (r *Rows) leaf(ctx context.Context, n *predicate.Node, set rowset.Set) (rowset.Set, error) {
 	found, err := r.evaluate(ctx, n, set)
-	r.bound.hits[n.ID].add(set, found)
+	r.bound.hits[n.ID].asked.Add(set.Len())
+	r.bound.hits[n.ID].found.Add(found.Len())
 	return found, err
 }
 
@@ -245,11 +246,8 @@ func (r *Rows) numbers(n *predicate.Node, set rowset.Set) bool {
 
 // fewNeeded reports whether the result needs probably few values of the column of a leaf.
 func (r *Rows) fewNeeded(n *predicate.Node) bool {
-	return r.bound.hits[n.ID].low() || !r.inResult(r.columns[n.Column].top.ID)
-}
-
-func (r *Rows) inResult(id uint32) bool {
-	return slices.ContainsFunc(r.result, func(c table.Column) bool { return c.ID == id })
+	of := func(c table.Column) bool { return c.ID == r.columns[n.Column].top.ID }
+	return r.bound.hits[n.ID].low() || !slices.ContainsFunc(r.result, of)
 }
 
 // decode decodes a column of the filter for the rows of a set.

@@ -41,11 +41,6 @@ func (p *Pages) of(row int64) int64 {
 	return row / p.PageRows
 }
 
-// alike reports whether other pages have the same rows.
-func (p *Pages) alike(o *Pages) bool {
-	return p == o || p.PageRows == o.PageRows && slices.Equal(p.Starts, o.Starts)
-}
-
 // rangeIndex asks the range indexes of a stripe.
 type rangeIndex struct {
 	stripe *Stripe
@@ -172,7 +167,7 @@ func (r *rangeIndex) decidesNothing(leaf *predicate.Node, columns []int, first, 
 func (r *rangeIndex) verdict(leaf *predicate.Node, columns []int, page int64) predicate.Verdict {
 	n := int(r.page(page).Len())
 	for _, i := range columns {
-		if p := r.pages[i].Pages; p != nil && p.alike(r.grid) {
+		if p := r.pages[i].Pages; p != nil && (p == r.grid || p.PageRows == r.grid.PageRows && slices.Equal(p.Starts, r.grid.Starts)) { // of the same rows
 			p.narrow(&r.facts[i], &r.stripe.Facts[i], int(page), n, r.stripe.Columns[i].Direct)
 		}
 	}

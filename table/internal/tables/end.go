@@ -90,7 +90,8 @@ func (s *endSource) take() arrow.RecordBatch {
 	for len(s.kept) > 0 {
 		b := s.kept[0]
 		from, to := s.first, s.first+b.NumRows()
-		begin, end := s.bounds() // further rows move bounds that are counted from the end, and never back
+		r := resolve(s.rows, s.next)            // as if no rows followed
+		begin, end := r.From, min(r.To, s.next) // further rows move bounds that are counted from the end, and never back
 		switch {
 		case to <= begin || s.ended && from >= end:
 			s.drop()
@@ -110,12 +111,6 @@ func (s *endSource) take() arrow.RecordBatch {
 		}
 	}
 	return nil
-}
-
-// bounds are the rows of the range if no further rows follow.
-func (s *endSource) bounds() (begin, end int64) {
-	r := resolve(s.rows, s.next)
-	return r.From, min(r.To, s.next)
 }
 
 func (s *endSource) drop() {

@@ -166,7 +166,7 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 			continue
 		}
 		group := -1
-		if s.keepsGroups(s.part - 1) {
+		if s.u.keepGroups != nil && s.u.keepGroups(s.u.looks[s.part-1].format) {
 			group = s.rows.group()
 		}
 		if !s.begun || group != s.partGroup {
@@ -203,11 +203,6 @@ func (s *source) endPart() error {
 	src := s.current
 	s.current = nil
 	return src.Close()
-}
-
-// keepsGroups reports whether groups of rows of a part are groups of the union.
-func (s *source) keepsGroups(i int) bool {
-	return s.u.keepGroups != nil && s.u.keepGroups(s.u.looks[i].format)
 }
 
 // openPart opens a part of which rows are needed, as the current one, but not another one.

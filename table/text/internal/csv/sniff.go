@@ -216,7 +216,8 @@ func (s *sniffer) candidates(d dialect) []dialect {
 			all = append(all, d)
 		}
 	}
-	with(o.Comment == 0 && commentLine(sample, d.lineEnd), func(d *dialect) { d.comment, d.guessedComment = '#', true })
+	marked := bytes.HasPrefix(sample, []byte{'#'}) || bytes.Contains(sample, []byte{d.lineEnd, '#'})
+	with(o.Comment == 0 && marked, func(d *dialect) { d.comment, d.guessedComment = '#', true })
 	with(o.Escape == 0 && d.quote != 0 && bytes.Contains(sample, []byte(`\"`)), func(d *dialect) { d.escape = '\\' })
 	with(o.Trim == TrimAuto && d.quote != 0 && bytes.Contains(sample, []byte(` "`)), func(d *dialect) { d.trim = true })
 	if o.Quote == 0 {
@@ -247,11 +248,6 @@ func (s *sniffer) candidates(d dialect) []dialect {
 		}
 	}
 	return all
-}
-
-// commentLine reports whether a line starts with #.
-func commentLine(sample []byte, lineEnd byte) bool {
-	return len(sample) > 0 && sample[0] == '#' || bytes.Contains(sample, []byte{lineEnd, '#'})
 }
 
 // best tries dialects, and returns the best, or the first one if none is good.

@@ -195,18 +195,14 @@ func (s *source) tell(sample []byte) {
 		leave = "; --columns line leaves it out"
 	}
 	if s.times != nil && r.time != "" {
-		s.Options.Notice(fmt.Sprintf(`times such as %q are in a column "time", as %s%s`, r.time, r.example(), leave))
+		understood := text.AppendTimestamp(nil, r.at.secs*1e9+r.at.nanos, 1e9, r.at.zoned)
+		s.Options.Notice(fmt.Sprintf(`times such as %q are in a column "time", as %s%s`, r.time, understood, leave))
 	} else if r.stamp != nil && !r.stamp.layout.hasYear() && s.Options.Columns == nil {
 		s.Options.Notice(fmt.Sprintf(`times such as %q have no year, and are not made a column`, r.time))
 	}
 	if s.levels != nil && r.name != "" {
 		s.Options.Notice(fmt.Sprintf(`levels such as %q are in a column "level"%s`, r.name, leave))
 	}
-}
-
-// example is the first time of the sample as it is understood.
-func (r *recognizer) example() string {
-	return string(text.AppendTimestamp(nil, r.at.secs*1e9+r.at.nanos, 1e9, r.at.zoned))
 }
 
 func (s *source) Rows() (int64, bool) { return s.Estimate(s.w.Used()) }

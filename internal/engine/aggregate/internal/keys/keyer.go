@@ -221,7 +221,7 @@ func (k *Keyer) find(out []uint32, columns []arrow.Array) error {
 		}
 	}
 	if k.strings != nil {
-		k.findStrings(out, columns)
+		k.strings.NumberRows(out, k.encoder, !k.Full, columns...)
 		return nil
 	}
 	if len(k.columns) == 1 && k.columns[0].coded != nil && !k.Full {
@@ -290,10 +290,6 @@ func (k *Keyer) findCoded(out []uint32) (done bool, err error) {
 		out[i] = id
 	}
 	return true, nil
-}
-
-func (k *Keyer) findStrings(out []uint32, columns []arrow.Array) {
-	k.strings.NumberRows(out, k.encoder, !k.Full, columns...)
 }
 
 // layout makes room for the codes of the loaded columns. It reports false if packed words have too few bits.
