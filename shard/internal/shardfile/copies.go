@@ -3,7 +3,6 @@ package shardfile
 import (
 	"bytes"
 	"context"
-	"sync"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -12,13 +11,6 @@ import (
 )
 
 const copiesElement = "copies of descriptors"
-
-// copies are the frames of the descriptors and the field list of each stripe, from the end of the root (docs/format.md §11.2).
-type copies struct {
-	mu     sync.Mutex
-	known  bool
-	stripe [][]byte
-}
 
 // copiesRef refers to the copies; it is absent if there are none.
 func (f *File) copiesRef(ctx context.Context) (*commonpb.DataRef, error) {
@@ -40,20 +32,11 @@ func (f *File) copyOf(ctx context.Context, at *artifact, stripe int) ([]byte, er
 	if stripe == fault.None || at != f.root || at.r.Capabilities().Latency != storage.LatencyHigh {
 		return nil, nil
 	}
-	c := &f.copies
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.known {
-		all, err := f.readCopies(ctx)
-		if err != nil {
-			return nil, err
-		}
-		c.known, c.stripe = true, all
+	all, err := f.copies.Get(ctx, func() ([][]byte, error) { return f.readCopies(ctx) })
+	if err != nil || all == nil {
+		return nil, err
 	}
-	if c.stripe == nil {
-		return nil, nil
-	}
-	return c.stripe[stripe], nil
+	return all[stripe], nil
 }
 
 func (f *File) readCopies(ctx context.Context) (all [][]byte, err error) {

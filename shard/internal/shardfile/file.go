@@ -70,8 +70,8 @@ type File struct {
 	schema     parallel.Once[*schema.Schema]
 	properties parallel.Once[*shardpb.ShardProperties] // of an unfinished shard, from its last recovery record
 	tree       parallel.Once[*ChecksumTree]            // nil without one
-	copies     copies
-	listSum    uint32 // checksum of the stripe list
+	copies     parallel.Once[[][]byte]                 // the frames of the descriptors and the field list of each stripe, from the end of the root (docs/format.md §11.2)
+	listSum    uint32                                  // checksum of the stripe list
 }
 
 // Location is the location that the shard was opened with.
