@@ -54,6 +54,11 @@ var unseen = []struct{ set, title string }{
 	{"unseen9/stops", "people whom police stopped"},
 	{"unseen9/tests", "tests for a virus"},
 	{"unseen9/cells", "measures of cells in pictures"},
+	{"unseen10/loans_full_schema", "loans, 56 columns"},
+	{"unseen10/tissue_gene_expression", "189 samples of 500 genes"},
+	{"unseen10/FBICriminal_tbl_df", "crimes by agency and year"},
+	{"unseen10/hfi", "freedom of countries by year, 124 columns"},
+	{"unseen10/DJIA", "an index of shares by day"},
 }
 
 // unseenContenders are those of their table.

@@ -109,7 +109,7 @@ func fetchOptions(o ScanOptions) ScanOptions {
 
 // TestFetchFilter reads few bytes for a filter with few matches.
 func TestFetchFilter(t *testing.T) {
-	data := flightsLike(400_000)
+	data := flightsLike(600_000)
 	location := filepath.Join(t.TempDir(), "s")
 	writeTable(t, location, data, WriterOptions{}, 100_000)
 	faults := faultstore.New()

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/fakes3"
 	"github.com/amudai/amudai-go/shard"
@@ -164,7 +165,7 @@ func TestRelocatePartsInStores(t *testing.T) {
 	server := fakes3.New(t)
 	store := s3.New(s3.Options{Backoff: 1})
 	storage.Register("s3", store)
-	location := editable(t, 300_000, shard.WriterOptions{StripeRows: 100_000, Layout: shard.TwoLevel})
+	location := editable(t, 300_000, shard.WriterOptions{StripeRows: 100_000, Layout: shard.TwoLevel, Profile: encoding.ProfilePlain})
 	up := "s3://bucket/hot/x.shard"
 	_, err := shard.Relocate(t.Context(), location, up, shard.RelocateOptions{})
 	require.NoError(t, err)
