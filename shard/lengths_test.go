@@ -157,7 +157,7 @@ func lengthsColumn(b testing.TB, o WriterOptions) *Shard {
 			list.AppendNull()
 			continue
 		}
-		v := []byte(strings.Repeat(fmt.Sprintf("%x ", i*7919*7919), 5+int(uint32(i*2654435761)>>16)%20))
+		v := []byte(strings.Repeat(fmt.Sprintf("%x ", i*7919*7919), 5+int(uint32(i)*2654435761>>16)%20))
 		rb.Field(0).(*array.BinaryBuilder).Append(v)
 		list.Append(true)
 		list.ValueBuilder().(*array.BinaryBuilder).Append(v)
