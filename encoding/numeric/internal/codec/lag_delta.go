@@ -124,7 +124,7 @@ func lookForLag[U word.Uint](e *encode.Workspace, in encode.Input[U], s *encode.
 		others += (b + 63) >> 6
 	}
 	size += others * (bits.Len(uint(n/max(others, 1))) + 1)
-	if 2*size > min(n*width, s.Runs*(s.Width+bits.Len(uint(n/s.Runs)))) {
+	if 3*size > min(n*width, s.Runs*(s.Width+bits.Len(uint(n/s.Runs)))) {
 		return encode.Found{}
 	}
 	found.Reference = uint64(size)
@@ -147,8 +147,8 @@ var lagDelta = encode.Row{
 	Needs:    edition.Only(edition.LagDelta),
 	Parts:    []encode.Part{{Type: encode.SameType}, {Type: encode.SameType, Free: true}},
 	Tier:     encode.TierMiddle,
-	Levels:   2,
-	Roles:    encode.InRoles(encode.AsCodes),
+	Levels:   1,
+	Roles:    encode.OnlyRoles(encode.AsValues, encode.AsCodes),
 	Once:     true,
 	PerValue: 200,
 	PerByte:  50,
