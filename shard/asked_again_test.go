@@ -162,7 +162,7 @@ func TestAskedAgainOfDamagedShards(t *testing.T) {
 		b, err := os.ReadFile(a.location)
 		require.NoError(t, err)
 		failed := 0
-		for bit := 5; bit < 8*len(b); bit += sweep.Step(16001) {
+		for bit := 5; bit < 8*len(b); bit += sweep.StepOf(8*len(b), 12) {
 			b[bit/8] ^= 1 << (bit % 8)
 			require.NoError(t, os.WriteFile(a.location, b, 0o600))
 			a.askAgain(t, func() {}, func(question string, err error) {
