@@ -36,10 +36,13 @@ else
 fi
 [ -e "$dir/installed" ] || install
 ! $only || exit 0
-# Two targets at a time: they wait for servers, terminals and engines that start.
-GOFLAGS="${GOFLAGS:-} -v" PATH="$dir/venv/bin:$PATH" make --no-print-directory -j2 -O interop-stores interop-spark interop-formats interop-python test-sql \
-  PYTHON="$dir/venv/bin/python3" NODE_MODULES="$dir/node_modules" GCS="$dir/fake-gcs-server" | tee "$dir/log"
-# A program is missing, or too old. Parts of the tests of stores are skipped where a store cannot do something.
-if grep -E -e '^--- SKIP' -e '[0-9] skipped' "$dir/log"; then
-  echo "tests are skipped" >&2 && exit 1
-fi
+for target in interop-formats interop-stores interop-python interop-spark test-sql; do
+  begin=$SECONDS
+  GOFLAGS="${GOFLAGS:-} -v" PATH="$dir/venv/bin:$PATH" make --no-print-directory "$target" \
+    PYTHON="$dir/venv/bin/python3" NODE_MODULES="$dir/node_modules" GCS="$dir/fake-gcs-server" | tee "$dir/$target.log"
+  # A program is missing, or too old. Parts of the tests of stores are skipped where a store cannot do something.
+  if grep -E -e '^--- SKIP' -e '[0-9] skipped' "$dir/$target.log"; then
+    echo "$target skips tests" >&2 && exit 1
+  fi
+  echo "$target: $((SECONDS - begin)) s"
+done

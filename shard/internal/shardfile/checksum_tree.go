@@ -1,6 +1,7 @@
 package shardfile
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 
@@ -96,13 +97,10 @@ func (l *fieldList) bound(i int) binding {
 // checksumTree reads the tree with the properties, once, and compares the stripe list, which was read before, with it. The tree is nil if the
 // shard has none, as those of other writers.
 func (f *File) checksumTree(ctx context.Context) (*ChecksumTree, error) {
-	if f.directory == nil {
-		return nil, nil
+	if tree := f.tree.Load(); tree != nil || f.directory == nil {
+		return *cmp.Or(tree, new(*ChecksumTree)), nil
 	}
-	return f.tree.Get(ctx, func() (*ChecksumTree, error) { return f.readChecksumTree(ctx) })
-}
-
-func (f *File) readChecksumTree(ctx context.Context) (*ChecksumTree, error) {
+	var tree *ChecksumTree
 	p, err := f.Properties(ctx)
 	if err != nil {
 		return nil, err
@@ -111,16 +109,17 @@ func (f *File) readChecksumTree(ctx context.Context) (*ChecksumTree, error) {
 		if q.GetName() != PropertyChecksumTree {
 			continue
 		}
-		tree, err := parseChecksumTree(q.GetValue().GetBytesValue(), len(f.stripes))
+		tree, err = parseChecksumTree(q.GetValue().GetBytesValue(), len(f.stripes))
 		if err == nil {
 			err = binding{tree.StripeList, true}.check(f.listSum)
 		}
 		if err != nil {
 			return nil, fault.Of(fault.In(err, "properties", int64(f.directory.GetPropertiesRef().GetRange().GetStart())), f.root.Name())
 		}
-		return tree, nil
+		break
 	}
-	return nil, nil
+	f.tree.Store(&tree)
+	return tree, nil
 }
 
 // Identity are the ranges of the root whose bytes tell the shard from others: its directory, which has no checksums, and the properties, which have those of all

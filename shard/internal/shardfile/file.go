@@ -27,6 +27,7 @@
 package shardfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"google.golang.org/protobuf/proto"
 
@@ -67,9 +69,10 @@ type File struct {
 	closed    bool
 	owners    map[descriptorPlace]int // stripes whose field lists were read
 
-	schema     parallel.Once[*schema.Schema]
-	properties parallel.Once[*shardpb.ShardProperties] // of an unfinished shard, from its last recovery record
-	tree       parallel.Once[*ChecksumTree]            // nil without one
+	// What follows is read by several at once if they ask for it at the same time: reading one asks for others, and in a hostile shard for itself again.
+	schema     atomic.Pointer[schema.Schema]
+	properties atomic.Pointer[shardpb.ShardProperties] // of an unfinished shard, from its last recovery record
+	tree       atomic.Pointer[*ChecksumTree]           // nil without one
 	copies     parallel.Once[[][]byte]                 // the frames of the descriptors and the field list of each stripe, from the end of the root (docs/format.md §11.2)
 	listSum    uint32                                  // checksum of the stripe list
 }
@@ -100,10 +103,9 @@ func (f *File) Root() storage.Reader { return f.root }
 
 // Schema reads the schema, once.
 func (f *File) Schema(ctx context.Context) (*schema.Schema, error) {
-	return f.schema.Get(ctx, func() (*schema.Schema, error) { return f.readSchema(ctx) })
-}
-
-func (f *File) readSchema(ctx context.Context) (*schema.Schema, error) {
+	if s := f.schema.Load(); s != nil {
+		return s, nil
+	}
 	bound, err := f.bound(ctx, func(t *ChecksumTree) uint32 { return t.Schema })
 	if err != nil {
 		return nil, err
@@ -116,17 +118,21 @@ func (f *File) readSchema(ctx context.Context) (*schema.Schema, error) {
 	if err != nil {
 		return nil, at.in(err, "schema", f.directory.GetSchemaRef())
 	}
-	return s, nil
+	f.schema.CompareAndSwap(nil, s)
+	return f.schema.Load(), nil
 }
 
 // Properties reads the properties of the shard; the message is empty if it has none.
 func (f *File) Properties(ctx context.Context) (*shardpb.ShardProperties, error) {
-	return f.properties.Get(ctx, func() (m *shardpb.ShardProperties, err error) {
-		if m = (&shardpb.ShardProperties{}); !isAbsent(f.directory.GetPropertiesRef()) {
-			_, err = f.message(ctx, f.root, f.directory.PropertiesRef, "properties", m, binding{})
-		}
-		return m, err
-	})
+	if m := f.properties.Load(); m != nil || isAbsent(f.directory.GetPropertiesRef()) {
+		return cmp.Or(m, &shardpb.ShardProperties{}), nil
+	}
+	m := &shardpb.ShardProperties{}
+	if _, err := f.message(ctx, f.root, f.directory.PropertiesRef, "properties", m, binding{}); err != nil {
+		return nil, err
+	}
+	f.properties.Store(m)
+	return m, nil
 }
 
 // Indexes reads the descriptions of the shard's indexes; the message is empty if it has none. Indexes of unknown types are

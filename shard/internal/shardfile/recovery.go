@@ -118,9 +118,7 @@ func (f *File) records(ctx context.Context, found *Found) (shards [][]*record, e
 func (f *File) found(ctx context.Context, records []*record, found *Found) error {
 	last := records[len(records)-1]
 	f.directory = &shardpb.ShardDirectory{SchemaRef: rootRef(last.schema), StripeCount: uint64(len(records))}
-	if _, err := f.properties.Get(ctx, func() (*shardpb.ShardProperties, error) { return last.properties, nil }); err != nil {
-		return err
-	}
+	f.properties.Store(last.properties)
 	position, next := int64(0), 0
 	for i, r := range records {
 		for ; next < int(r.stripe) && len(found.Missing) < len(records)+1000; next++ {
