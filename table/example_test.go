@@ -304,7 +304,7 @@ func ExampleTable_Inspect() {
 		}
 	}
 	// Output:
-	// [column buffer offset bytes map bytes] [n DATA 320 912 112]
+	// [column buffer offset bytes map bytes] [n DATA 320 176 112]
 }
 
 func ExampleTable_Plan() {
@@ -330,5 +330,5 @@ func ExampleTable_Plan() {
 		}
 	}
 	// Output:
-	// {0 3000} 912
+	// {0 3000} 176
 }
