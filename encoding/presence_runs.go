@@ -1,7 +1,6 @@
 package encoding
 
 import (
-	"encoding/binary"
 	"math/bits"
 
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -109,10 +108,10 @@ func readRuns(b []byte, n int, dst []byte, off int) (nulls int, err error) {
 	}
 	null := b[0] == 1
 	orders := [2]int{int(b[1]), int(b[2])}
-	codes := b[runsHead-1:]
+	codes := bitmap.Bits{Data: b[runsHead-1:], Len: 8 * (len(b) - (runsHead - 1))}
 	bit := 0
 	for at := 0; at < n; null = !null {
-		w := window(codes, bit)
+		w := codes.Word(bit)
 		k := orders[bitmap.Bit(null)]
 		m := bits.TrailingZeros64(^w)
 		if m > maxPrefix {
@@ -121,8 +120,8 @@ func readRuns(b []byte, n int, dst []byte, off int) (nulls int, err error) {
 		y := w>>(m+1)&(1<<m-1) | 1<<m
 		length := (y-1)<<k + w>>(2*m+1)&(1<<k-1) + 1
 		bit += 2*m + 1 + k
-		if length > uint64(n-at) || bit > 8*len(codes) {
-			return 0, fault.Corruptf("presence has a run of %d positions at %d of %d, at bit %d of %d", length, at, n, bit, 8*len(codes))
+		if length > uint64(n-at) || bit > codes.Len {
+			return 0, fault.Corruptf("presence has a run of %d positions at %d of %d, at bit %d of %d", length, at, n, bit, codes.Len)
 		}
 		if null {
 			nulls += int(length)
@@ -132,21 +131,8 @@ func readRuns(b []byte, n int, dst []byte, off int) (nulls int, err error) {
 		}
 		at += int(length)
 	}
-	if used := (bit + 7) / 8; used != len(codes) || bit%8 != 0 && codes[used-1]>>(bit%8) != 0 {
-		return 0, fault.Corruptf("presence of runs ends at bit %d of %d", bit, 8*len(codes))
+	if bit+7 < codes.Len || codes.Word(bit) != 0 {
+		return 0, fault.Corruptf("presence of runs ends at bit %d of %d", bit, codes.Len)
 	}
 	return nulls, nil
-}
-
-// window is 57 bits or more of b from a bit on; zeros follow the end.
-func window(b []byte, bit int) uint64 {
-	at := bit / 8
-	if at+8 <= len(b) {
-		return binary.LittleEndian.Uint64(b[at:]) >> (bit % 8)
-	}
-	w := uint64(0)
-	for i := at; i < len(b); i++ {
-		w |= uint64(b[i]) << (8 * (i - at))
-	}
-	return w >> (bit % 8)
 }

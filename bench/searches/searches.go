@@ -310,8 +310,10 @@ func spelt(text string) string {
 
 // condition is a search as a condition on rows.
 func (s *search) condition() filter.Expr {
-	if asked++; s.turns != nil {
+	if s.turns != nil {
 		s.words = []string{s.turn()}
+	} else {
+		asked++
 	}
 	line, words := filter.Col("line"), make([]filter.Expr, len(s.words))
 	for i, word := range s.words {

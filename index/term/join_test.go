@@ -112,7 +112,7 @@ func TestJoinDamage(t *testing.T) {
 	}
 	want, err := try(file)
 	require.NoError(t, err)
-	for i := 0; i < 8*len(file); i += 8*len(file)/sweep.Count(80, 2*len(file)) | 1 {
+	for i := 0; i < 8*len(file); i += 8*len(file)/sweep.Count(80, 8*len(file)) | 1 {
 		file[i/8] ^= 1 << (i % 8)
 		joined, err := try(file)
 		require.True(t, fault.Is(err) || err == nil && bytes.Equal(want, joined), "bit %d: %v", i, err) // grams are not read

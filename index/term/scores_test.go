@@ -123,7 +123,7 @@ func TestScoredDamage(t *testing.T) {
 	found, err := differs(file)
 	require.NoError(t, err)
 	require.False(t, found)
-	for i := 0; i < 8*len(file); i += 8*len(file)/sweep.Count(200, 2*len(file)) | 1 {
+	for i := 0; i < 8*len(file); i += 8*len(file)/sweep.Count(200, 8*len(file)) | 1 {
 		file[i/8] ^= 1 << (i % 8)
 		found, err := differs(file)
 		require.True(t, found || fault.Is(err), "bit %d: %v", i, err)

@@ -293,7 +293,7 @@ func TestDamage(t *testing.T) {
 		return askContaining(t, x, want)
 	}
 	require.NoError(t, ask(file))
-	for i := 0; i < 8*len(file); i += 8*len(file)/sweep.Count(80, 2*len(file)) | 1 {
+	for i := 0; i < 8*len(file); i += 8*len(file)/sweep.Count(80, 8*len(file)) | 1 {
 		file[i/8] ^= 1 << (i % 8)
 		require.Error(t, ask(file), "bit %d", i)
 		file[i/8] ^= 1 << (i % 8)

@@ -22,8 +22,8 @@ func (o *Once[T]) Known() (value T, ok bool) {
 	return value, false
 }
 
-// Get returns the value, which it makes if it was not made yet.
-func (o *Once[T]) Get(ctx context.Context, make func() (T, error)) (T, error) {
+// Get returns the value, which it makes if it was not made yet. make must not ask for the same value: it would wait for itself.
+func (o *Once[T]) Get(ctx context.Context, make func() (T, error)) (value T, err error) {
 	if value, ok := o.Known(); ok {
 		return value, nil
 	}
@@ -32,17 +32,16 @@ func (o *Once[T]) Get(ctx context.Context, make func() (T, error)) (T, error) {
 	case o.turn <- struct{}{}:
 		defer func() { <-o.turn }()
 	case <-ctx.Done():
-		value, _ := o.Known()
 		return value, ctx.Err()
 	}
 	if value, ok := o.Known(); ok {
 		return value, nil
 	}
-	value, err := make()
+	made, err := make() // in memory of its own, which calls that find it there do not take
 	if err == nil {
-		o.made.Store(&value)
+		o.made.Store(&made)
 	}
-	return value, err
+	return made, err
 }
 
 func (o *Once[T]) start() { o.turn = make(chan struct{}, 1) }

@@ -10,7 +10,6 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // ALP, code 12, floats (package alp; I is int32 for float32, int64 for float64):
@@ -154,9 +153,9 @@ func appendALPInts[U word.Uint, F alp.Float, I alp.Int](e *encode.Workspace, dst
 }
 
 // estimateALP guesses a quarter, and less if values repeat those a lag before.
-func estimateALP(w *encode.Weights, s *encode.Stats, f encode.Found) int {
+func estimateALP(_ *encode.Weights, s *encode.Stats, f encode.Found) int {
 	size := s.N * s.T.Size() / 4
-	if f.Count > 0 && w.Features.Has(edition.LagDelta) {
+	if f.Count > 0 {
 		size = min(size, int(f.Reference/32))
 	}
 	return 32 + size

@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
@@ -91,7 +92,7 @@ func lookForLag[U word.Uint](e *encode.Workspace, in encode.Input[U], s *encode.
 	if s.Usual > 0 {
 		width = min(width, s.Usual+(s.Diff+bits.Len(uint(n)))*s.Jumps/n)
 	}
-	if width < 2 || n < 512 || 4*s.Runs < n || e.Weights.Smallest() {
+	if !e.Weights.Features.Has(edition.LagDelta) || e.Weights.Smallest() || width < 2 || n < 512 || 4*s.Runs < n {
 		return found
 	}
 	step := (n - n/2) / anchors
@@ -121,7 +122,7 @@ func lookForLag[U word.Uint](e *encode.Workspace, in encode.Input[U], s *encode.
 	for i, v := range in.Values[found.Count:] {
 		b := bitsBetween(v, before[i])
 		size += b
-		others += (b + 63) >> 6
+		others += bitmap.Bit(b > 0)
 	}
 	size += others * (bits.Len(uint(n/max(others, 1))) + 1)
 	if 3*size > min(n*width, s.Runs*(s.Width+bits.Len(uint(n/s.Runs)))) {
@@ -153,8 +154,7 @@ var lagDelta = encode.Row{
 	PerValue: 200,
 	PerByte:  50,
 	Estimate: estimateLagDelta,
-	Guess:    encode.TierLight,
-	Nests:    true,
+	Guess:    encode.TierLight, // it does not nest: the bits of its parts are counted
 	Plan: func(_ *encode.Stats, f encode.Found, _ int) encode.Plan {
 		return encode.Plan{Reference: uint64(f.Count)}
 	},

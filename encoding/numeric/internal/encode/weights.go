@@ -42,8 +42,6 @@ func (w *Weights) Cost(size int, decode int64) int64 {
 // and hardly ever win by more than estimated.
 func (w *Weights) hope(r *Row, size int) int64 {
 	switch {
-	case r.Code == encoding.LagDelta: // whose bits are counted
-		return 0
 	case w.Tier >= TierHeavy && w.Features != 0 && r.Code == encoding.BlockDictionary:
 		return int64(size) * 1000 / 2
 	case w.Tier >= TierHeavy:
